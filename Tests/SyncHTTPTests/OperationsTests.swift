@@ -193,7 +193,8 @@ final class LogLines: LogHandler, Sendable {
                 try await blocking {
                     try backup.writer.writeWithoutTransaction { db in
                         try StoreArchive.write(
-                            of: db, to: archive, lock: ArchiveLock(passphrase: Passphrase("of the archive"), cost: .minimum))
+                            of: db, to: archive,
+                            lock: ArchiveLock(passphrase: Passphrase("of the archive"), cost: .minimum))
                     }
                 }
                 let path = stores.path("restored-\(number).db")

@@ -5,7 +5,9 @@ import Synchronization
 package enum Blocking {
     /// Runs a task in Swift's pool and blocks this thread until it ends. Not for a thread of an event loop or of the
     /// pool; ``BridgingTask`` is for those who may be on one.
-    package static func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) throws -> Value {
+    package static func run<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Value
+    ) throws -> Value {
         let box = ResultBox<Value>()
         let end = DispatchSemaphore(value: 0)
         Task.detached {

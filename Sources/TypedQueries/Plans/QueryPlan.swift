@@ -26,7 +26,9 @@ public struct QueryPlan: Hashable, Sendable, CustomStringConvertible {
             guard step.hasPrefix("SCAN ") else { return nil }
             let rest = step.dropFirst(5)
             // A table may be called otherwise.
-            if let alias = rest.range(of: " AS ") { return String(rest[alias.upperBound...].prefix { $0 != " " }) }
+            if let alias = rest.range(of: " AS ") {
+                return String(rest[alias.upperBound...].prefix { $0 != " " })
+            }
             return String(rest.prefix { $0 != " " })
         }
     }
@@ -47,8 +49,8 @@ public struct QueryPlan: Hashable, Sendable, CustomStringConvertible {
         guard !usesIndex(name) else { return }
         let index = name.map { "the index \"\($0)\"" } ?? "any index"
         throw DatabaseError(
-            resultCode: .SQLITE_ERROR, message: "the statement does not use \(index); its plan is: \(description)",
-            sql: sql)
+            resultCode: .SQLITE_ERROR,
+            message: "the statement does not use \(index); its plan is: \(description)", sql: sql)
     }
 
     private static func isIndexed(_ step: String, _ name: String?) -> Bool {

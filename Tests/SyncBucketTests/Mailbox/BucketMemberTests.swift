@@ -66,7 +66,7 @@ import Testing
             for attempt in 1... {
                 do {
                     return try step()
-                } catch where attempt < 50 && place(error) {
+                } catch let error where attempt < 50 && place(error) {
                 } catch let error as SyncError where attempt < 50 && error.code == .notMember {
                     // The listing lags, and has no statement that invites somebody yet.
                 }

@@ -22,14 +22,16 @@ import Testing
         return (first, second)
     }
 
-    @Test(arguments: [1 << 20, 600, 450, 350]) func rowsGoInPortionsThatTheRemoteTakes(byteCountMax: Int) throws {
+    @Test(arguments: [1 << 20, 600, 450, 350])
+    func rowsGoInPortionsThatTheRemoteTakes(byteCountMax: Int) throws {
         let stores = try TestStores()
         let (first, second) = try divergentPair(stores)
         let log = BusyTransport.Log()
         let transport = BusyTransport(inner: second.transport, byteCountMax: byteCountMax, log: log)
         let report = try first.synchronizer.run(.both, transport)
         let divergence = try #require(report.divergence)
-        #expect(divergence.isRepaired && divergence.failure == nil && divergence.rowCount == 41, "\(divergence)")
+        #expect(
+            divergence.isRepaired && divergence.failure == nil && divergence.rowCount == 41, "\(divergence)")
         // Rows go both ways as one bundle where that is little enough, and in more the less the remote takes.
         let isDivided = log.refusedCount > 0
         #expect(isDivided == (byteCountMax < 1 << 20) && !log.wasAskedForMoreTime)

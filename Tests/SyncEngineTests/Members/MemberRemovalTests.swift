@@ -207,6 +207,8 @@ import Testing
         try club.settle(dora, club.anna, carl)
         #expect(try dora.titles() == ["of anna", "in a key that does not count"])
         let report = try club.sync(dora)
-        #expect(report.remarks.isEmpty && report.refused.allSatisfy { $0.reason == .removed }, "\(report.remarks) \(report.refused)")
+        #expect(
+            report.remarks.isEmpty && report.refused.allSatisfy { $0.reason == .removed },
+            "\(report.remarks) \(report.refused)")
     }
 }

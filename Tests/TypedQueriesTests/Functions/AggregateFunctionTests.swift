@@ -15,7 +15,8 @@ import Testing
             #expect(try Item.select { $0.amount.count() }.fetchOne(db) == 3)
             #expect(try Item.select { $0.amount.count(distinct: true) }.fetchOne(db) == 2)
             #expect(try Item.select { $0.amount.count(filter: $0.isDone) }.fetchOne(db) == 1)
-            #expect(try Item.select { $0.amount.count(distinct: true, filter: $0.price > 0) }.fetchOne(db) == 1)
+            #expect(
+                try Item.select { $0.amount.count(distinct: true, filter: $0.price > 0) }.fetchOne(db) == 1)
             #expect(try Item.select { $0.price.sum() }.fetchOne(db) == .some(5.25))
             #expect(try Item.select { $0.amount.sum(distinct: true) }.fetchOne(db) == .some(13))
             #expect(try Item.select { $0.price.sum(filter: $0.isDone) }.fetchOne(db) == .some(2.75))
@@ -34,8 +35,9 @@ import Testing
         try withTables { db throws in
             #expect(try Item.select { $0.count() }.fetchOne(db) == 4)
             #expect(try Item.select { $0.count(filter: $0.isDone) }.fetchOne(db) == 2)
-            #expect(try Item.group(by: \.title).order { $0.title }.select { ($0.title, $0.count()) }
-                .fetchAll(db).map(\.1) == [1, 2, 1])
+            #expect(
+                try Item.group(by: \.title).order { $0.title }.select { ($0.title, $0.count()) }
+                    .fetchAll(db).map(\.1) == [1, 2, 1])
             try Event.insert { Event(Date(timeIntervalSince1970: 0)) }.execute(db)
             let joined = Item.leftJoin(Event.all) { $0.id.eq(1).and($1.day.isNot($1.end)) }
             #expect(try joined.select { ($0.count(), $1.count()) }.fetchOne(db)?.1 == 1)
@@ -59,8 +61,10 @@ import Testing
                 try Item.select { $0.title.groupConcat(order: $0.title, filter: !$0.isDone) }.fetchOne(db)
                     == .some("Milk,Milk"))
             #expect(
-                try Item.select { $0.title.groupConcat("-", filter: $0.isDone) }.fetchOne(db) == .some("Bread-Äpfel"))
-            #expect(try Item.select { $0.title.groupConcat("", filter: $0.id > 9) }.fetchOne(db) == .some(nil))
+                try Item.select { $0.title.groupConcat("-", filter: $0.isDone) }.fetchOne(db)
+                    == .some("Bread-Äpfel"))
+            #expect(
+                try Item.select { $0.title.groupConcat("", filter: $0.id > 9) }.fetchOne(db) == .some(nil))
         }
     }
 
@@ -94,11 +98,20 @@ import Testing
             item.title.jsonGroupArray(order: item.id, filter: item.isDone),
             #"json_group_array("items"."title" ORDER BY "items"."id") FILTER (WHERE "items"."isDone")"#)
         try withTables { db throws in
-            #expect(try Item.select { $0.note.jsonGroupArray(order: $0.id) }.fetchOne(db) == [" of oats ", nil, "red", ""])
-            #expect(try Item.select { $0.note.jsonGroupArray(filter: $0.isDone) }.fetchOne(db) == [nil, "red"])
-            #expect(try Item.select { $0.isDone.jsonGroupArray(order: $0.id) }.fetchOne(db) == [false, true, true, false])
-            #expect(try Item.select { $0.title.jsonbGroupArray(order: $0.id.desc()) }.fetchOne(db)?.last == "Milk")
-            #expect(try Item.select { $0.title.jsonbGroupArray(filter: $0.isDone) }.fetchOne(db) == ["Bread", "Äpfel"])
+            #expect(
+                try Item.select { $0.note.jsonGroupArray(order: $0.id) }.fetchOne(db)
+                    == [" of oats ", nil, "red", ""])
+            #expect(
+                try Item.select { $0.note.jsonGroupArray(filter: $0.isDone) }.fetchOne(db) == [nil, "red"])
+            #expect(
+                try Item.select { $0.isDone.jsonGroupArray(order: $0.id) }.fetchOne(db)
+                    == [false, true, true, false])
+            #expect(
+                try Item.select { $0.title.jsonbGroupArray(order: $0.id.desc()) }.fetchOne(db)?.last
+                    == "Milk")
+            #expect(
+                try Item.select { $0.title.jsonbGroupArray(filter: $0.isDone) }.fetchOne(db)
+                    == ["Bread", "Äpfel"])
             #expect(
                 try Item.where { $0.id < 4 }.select { $0.title.jsonGroupObject($0.amount) }.fetchOne(db)
                     == ["Milk": 3, "Bread": nil, "Äpfel": 3])
@@ -126,7 +139,9 @@ import Testing
                 #expect(try statement.fetchAll(db) == values)
             } else {
                 let error = #expect(throws: DatabaseError.self) { try statement.fetchAll(db) }
-                #expect(error?.message?.contains("window functions needs SQLite 3.25.0 or later; this is 3.15") == true)
+                #expect(
+                    error?.message?.contains("window functions needs SQLite 3.25.0 or later; this is 3.15")
+                        == true)
             }
         }
     }
@@ -138,18 +153,24 @@ import Testing
             #"row_number() OVER (ORDER BY "items"."price" DESC)"#, [2, 4, 1, 3])
         try expect(rank().over(byTitle), #"rank() OVER (ORDER BY "items"."title")"#, [2, 1, 4, 2])
         try expect(denseRank().over(byTitle), #"dense_rank() OVER (ORDER BY "items"."title")"#, [2, 1, 3, 2])
-        try expect(percentRank().over(byTitle), #"percent_rank() OVER (ORDER BY "items"."title")"#, [1.0 / 3, 0, 1, 1.0 / 3])
-        try expect(cumeDist().over(byTitle), #"cume_dist() OVER (ORDER BY "items"."title")"#, [0.75, 0.25, 1, 0.75])
+        try expect(
+            percentRank().over(byTitle), #"percent_rank() OVER (ORDER BY "items"."title")"#,
+            [1.0 / 3, 0, 1, 1.0 / 3])
+        try expect(
+            cumeDist().over(byTitle), #"cume_dist() OVER (ORDER BY "items"."title")"#, [0.75, 0.25, 1, 0.75])
         try expect(
             ntile(2).over { $0.order(by: item.id) }, #"ntile(2) OVER (ORDER BY "items"."id")"#, [1, 1, 2, 2])
     }
 
     @Test func valuesOfOtherRowsAreSeen() throws {
         let byID = QueryWindow().order(by: item.id)
-        try expect(item.id.lag().over(byID), #"lag("items"."id", 1) OVER (ORDER BY "items"."id")"#, [nil, 1, 2, 3])
         try expect(
-            item.id.lag(2, default: 0).over(byID), #"lag("items"."id", 2, 0) OVER (ORDER BY "items"."id")"#, [0, 0, 1, 2])
-        try expect(item.id.lead().over(byID), #"lead("items"."id", 1) OVER (ORDER BY "items"."id")"#, [2, 3, 4, nil])
+            item.id.lag().over(byID), #"lag("items"."id", 1) OVER (ORDER BY "items"."id")"#, [nil, 1, 2, 3])
+        try expect(
+            item.id.lag(2, default: 0).over(byID), #"lag("items"."id", 2, 0) OVER (ORDER BY "items"."id")"#,
+            [0, 0, 1, 2])
+        try expect(
+            item.id.lead().over(byID), #"lead("items"."id", 1) OVER (ORDER BY "items"."id")"#, [2, 3, 4, nil])
         try expect(
             item.id.lead(1, default: 9).over(byID), #"lead("items"."id", 1, 9) OVER (ORDER BY "items"."id")"#,
             [2, 3, 4, 9])
@@ -161,7 +182,8 @@ import Testing
             #"last_value("items"."id") OVER (ORDER BY "items"."id" ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)"#,
             [4, 4, 4, 4])
         try expect(
-            item.id.nthValue(2).over(byID), #"nth_value("items"."id", 2) OVER (ORDER BY "items"."id")"#, [nil, 2, 2, 2])
+            item.id.nthValue(2).over(byID), #"nth_value("items"."id", 2) OVER (ORDER BY "items"."id")"#,
+            [nil, 2, 2, 2])
     }
 
     @Test func aggregatesSeeAWindow() throws {
@@ -170,9 +192,11 @@ import Testing
             #"sum("items"."id") OVER (PARTITION BY "items"."title")"#, [5, 2, 3, 5])
         try expect(
             item.id.sum(filter: item.isDone).over(QueryWindow().order(by: item.id)),
-            #"sum("items"."id") FILTER (WHERE "items"."isDone") OVER (ORDER BY "items"."id")"#, [nil, 2, 5, 5])
+            #"sum("items"."id") FILTER (WHERE "items"."isDone") OVER (ORDER BY "items"."id")"#,
+            [nil, 2, 5, 5])
         try expect(
-            item.id.sum().over(QueryWindow().order(by: item.id).rows(.preceding(1), .following(1), exclude: .currentRow)),
+            item.id.sum().over(
+                QueryWindow().order(by: item.id).rows(.preceding(1), .following(1), exclude: .currentRow)),
             #"sum("items"."id") OVER (ORDER BY "items"."id" "#
                 + "ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE CURRENT ROW)", [2, 4, 6, 3])
         try expect(item.id.count().over(), #"count("items"."id") OVER ()"#, [4, 4, 4, 4])

@@ -15,12 +15,15 @@ import Testing
             event.day(.startOfDay.days(-1)),
             #"strftime('%Y-%m-%d %H:%M:%f', "events"."day", 'start of day', '-1 days')"#)
         expectSQL(
-            event.unix(.months(2)), #"CAST(strftime('%s', "events"."unix", 'unixepoch', '+2 months') AS INTEGER)"#)
+            event.unix(.months(2)),
+            #"CAST(strftime('%s', "events"."unix", 'unixepoch', '+2 months') AS INTEGER)"#)
         expectSQL(event.julian(.seconds(-1.5)), #"julianday("events"."julian", '-1.500 seconds')"#)
         expectSQL(event.day.year, #"CAST(strftime('%Y', "events"."day") AS INTEGER)"#)
         expectSQL(event.unix.weekday, #"CAST(strftime('%w', "events"."unix", 'unixepoch') AS INTEGER)"#)
         expectSQL(event.day.strftime("%Y-%m"), #"strftime('%Y-%m', "events"."day")"#)
-        expectSQL(event.day > .now(.days(-7)), #"("events"."day") > (strftime('%Y-%m-%d %H:%M:%f', 'now', '-7 days'))"#)
+        expectSQL(
+            event.day > .now(.days(-7)),
+            #"("events"."day") > (strftime('%Y-%m-%d %H:%M:%f', 'now', '-7 days'))"#)
         expectSQL(event.unix.lt(.now()), #"("events"."unix") < (CAST(strftime('%s', 'now') AS INTEGER))"#)
         expectSQL(event.end.lt(.now()), #"("events"."end") < (strftime('%Y-%m-%d %H:%M:%f', 'now'))"#)
     }
@@ -48,8 +51,10 @@ import Testing
                 try Event.select { ($0.day.year, $0.unix.month, $0.julian.day, $0.end.hour) }.fetchOne(db))
             #expect(row == (2026, 11, 25, nil))
             let time = try #require(
-                try Event.select { ($0.day.hour, $0.unix.minute, $0.day.second, $0.unix.weekday, $0.day.dayOfYear) }
-                    .fetchOne(db))
+                try Event.select {
+                    ($0.day.hour, $0.unix.minute, $0.day.second, $0.unix.weekday, $0.day.dayOfYear)
+                }
+                .fetchOne(db))
             #expect(time == (20, 15, 30, 3, 329))
             #expect(try Event.select { $0.day.week }.fetchOne(db) == 47)
             #expect(try Event.select { $0.unix.strftime("%d.%m.%Y") }.fetchOne(db) == "25.11.2026")

@@ -26,13 +26,18 @@ struct Item: PrimaryKeyedTable, Codable, Equatable {
         var isDone: TableColumn<Item, Bool> { .init("isDone") }
         static var columnList: ColumnList {
             let columns = Self()
-            return .init(columns.id, columns.title, columns.note, columns.price, columns.amount, columns.isDone)
+            return .init(
+                columns.id, columns.title, columns.note, columns.price, columns.amount, columns.isDone)
         }
     }
     static var tableName: String { "items" }
     static var columnWidth: Int { 6 }
-    init(id: Int, title: String = "", note: String? = nil, price: Double = 0, amount: Int? = nil, isDone: Bool = false) {
-        (self.id, self.title, self.note, self.price, self.amount, self.isDone) = (id, title, note, price, amount, isDone)
+    init(
+        id: Int, title: String = "", note: String? = nil, price: Double = 0, amount: Int? = nil,
+        isDone: Bool = false
+    ) {
+        (self.id, self.title, self.note) = (id, title, note)
+        (self.price, self.amount, self.isDone) = (price, amount, isDone)
     }
     init(decoder: inout some QueryDecoder) throws {
         id = try decoder.value(Int.self)
@@ -101,7 +106,8 @@ struct Event: Table {
         var tags: TableColumn<Event, [String].JSONBRepresentation> { .init("tags") }
         static var columnList: ColumnList {
             let columns = Self()
-            return .init(columns.day, columns.unix, columns.julian, columns.end, columns.profile, columns.tags)
+            return .init(
+                columns.day, columns.unix, columns.julian, columns.end, columns.profile, columns.tags)
         }
     }
     static var tableName: String { "events" }
@@ -130,7 +136,11 @@ struct Event: Table {
 /// An encrypted database with the tables, which is gone after the body.
 func withTables(_ body: (Database) throws -> Void) throws {
     let path = NSTemporaryDirectory() + "typed-functions-\(UUID().uuidString).db"
-    defer { for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) } }
+    defer {
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            try? FileManager.default.removeItem(atPath: path + suffix)
+        }
+    }
     var configuration = Configuration()
     configuration.prepareDatabase { try $0.usePassphrase("secret") }
     let queue = try DatabaseQueue(path: path, configuration: configuration)

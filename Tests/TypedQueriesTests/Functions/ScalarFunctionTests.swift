@@ -29,7 +29,8 @@ import Testing
             #expect(try Item.values(db) { $0.title.rtrim("Mk") } == ["Mil", "Bread", "Äpfel", "Mil"])
             #expect(try Item.values(db) { $0.title.substr(2) } == ["ilk", "read", "pfel", "ilk"])
             #expect(try Item.values(db) { $0.title.substr(-2, 1) } == ["l", "a", "e", "l"])
-            #expect(try Item.values(db) { $0.title.replace("i", "oo") } == ["Moolk", "Bread", "Äpfel", "Moolk"])
+            #expect(
+                try Item.values(db) { $0.title.replace("i", "oo") } == ["Moolk", "Bread", "Äpfel", "Moolk"])
             #expect(try Item.values(db) { $0.title.instr("e") } == [0, 3, 4, 0])
             #expect(try Item.values(db) { $0.note.instr("e") } == [0, nil, 2, 0])
             #expect(try Item.values(db) { $0.title.unicode() } == [77, 66, 196, 77])
@@ -72,7 +73,9 @@ import Testing
         try withTables { db throws in
             #expect(try Item.values(db) { $0.note.ifnull("-") } == [" of oats ", "-", "red", ""])
             #expect(try Item.values(db) { $0.amount.ifnull($0.amount) } == [3, nil, 3, 10])
-            #expect(try Item.values(db) { $0.note.coalesce($0.note, default: "-") } == [" of oats ", "-", "red", ""])
+            #expect(
+                try Item.values(db) { $0.note.coalesce($0.note, default: "-") }
+                    == [" of oats ", "-", "red", ""])
             #expect(try Item.values(db) { $0.note.coalesce($0.note) } == [" of oats ", nil, "red", ""])
             #expect(try Item.values(db) { $0.title.nullif("Milk") } == [nil, "Bread", "Äpfel", nil])
             #expect(try Item.values(db) { $0.amount.nullif(3) } == [nil, nil, nil, 10])
@@ -92,7 +95,8 @@ import Testing
     @Test func conditionsChooseValues() throws {
         expectSQL(iif(item.isDone, "a", "b"), #"iif("items"."isDone", 'a', 'b')"#)
         expectSQL(
-            Case().when(item.isDone, then: "done").else("open"), #"CASE WHEN "items"."isDone" THEN 'done' ELSE 'open' END"#)
+            Case().when(item.isDone, then: "done").else("open"),
+            #"CASE WHEN "items"."isDone" THEN 'done' ELSE 'open' END"#)
         expectSQL(
             Case(item.amount).when(3, then: "few").when(10, then: "many"),
             #"CASE "items"."amount" WHEN 3 THEN 'few' WHEN 10 THEN 'many' END"#)

@@ -79,9 +79,11 @@ private struct Summary: Table {
             #expect(try Event.all.fetchCount(db) == 0)
             try Item.find(1).update { $0.title = "Tea" }.execute(db)
             #expect(try Event.all.fetchCount(db) == 1)
-            let sql = try String.fetchOne(db, sql: "SELECT sql FROM main.sqlite_master WHERE name = 'renamed'")
+            let sql = try String.fetchOne(
+                db, sql: "SELECT sql FROM main.sqlite_master WHERE name = 'renamed'")
             #expect(sql?.contains(#"BEFORE UPDATE OF "title", "note" ON "items""#) == true)
-            try Item.createTrigger("gone", after: .delete { old in Item.where { $0.id > old.id }.delete() }).execute(db)
+            try Item.createTrigger("gone", after: .delete { old in Item.where { $0.id > old.id }.delete() })
+                .execute(db)
             try Item.find(2).delete().execute(db)
             #expect(try Item.all.select(\.id).fetchAll(db) == [1])
         }
@@ -99,7 +101,9 @@ private struct Summary: Table {
             try trigger.execute(db)
             try Event.insert { Event(past) }.execute(db)
             #expect(try Event.where { $0.end.eq(past) }.fetchCount(db) == 1)
-            #expect(try Event.where { $0.unix > .now(.hours(-1)) }.fetchCount(db) == 1, "the first trigger updates too")
+            #expect(
+                try Event.where { $0.unix > .now(.hours(-1)) }.fetchCount(db) == 1,
+                "the first trigger updates too")
             try Event.update { $0.tags = ["a"] }.execute(db)
             #expect(try Event.where { $0.unix > .now(.hours(-1)) }.fetchCount(db) == 2)
         }
@@ -149,13 +153,18 @@ private struct Summary: Table {
             try Summary.createTrigger(
                 "insertSummary",
                 insteadOf: .insert { new in
-                    Item.insert { ($0.id, $0.title) } select: { Values(new.number, new.title) }
+                    Item.insert {
+                        ($0.id, $0.title)
+                    } select: {
+                        Values(new.number, new.title)
+                    }
                 }
             ).execute(db)
             try Summary.insert { Summary(title: "Tea", number: 20) }.execute(db)
             #expect(try Item.find(20).fetchOne(db)?.title == "Tea")
             #expect(
-                try String.fetchOne(db, sql: "SELECT type FROM main.sqlite_master WHERE name = 'summaries'") == "view")
+                try String.fetchOne(db, sql: "SELECT type FROM main.sqlite_master WHERE name = 'summaries'")
+                    == "view")
         }
     }
 }
@@ -166,7 +175,9 @@ private struct Summary: Table {
             let statement = Item.where { $0.title.eq("Milk") }
             #expect(try statement.queryPlan(db).scannedTables == ["items"])
             #expect(try !statement.queryPlan(db).usesIndex())
-            let error = #expect(throws: DatabaseError.self) { try statement.assertUsesIndex("itemsByTitle", db) }
+            let error = #expect(throws: DatabaseError.self) {
+                try statement.assertUsesIndex("itemsByTitle", db)
+            }
             #expect(error?.message?.contains("itemsByTitle") == true)
             try db.execute(sql: "CREATE INDEX itemsByTitle ON items(title)")
             let plan = try statement.queryPlan(db)

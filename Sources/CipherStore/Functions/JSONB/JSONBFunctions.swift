@@ -2,8 +2,8 @@
 extension JSONFunctions {
     /// The functions whose result is JSON, each with a twin for the binary form.
     private static let makingJSON: Set<String> = [
-        "", "_array", "_object", "_extract", "_patch", "_remove", "_insert", "_replace", "_set", "_group_array",
-        "_group_object",
+        "", "_array", "_object", "_extract", "_patch", "_remove", "_insert", "_replace", "_set",
+        "_group_array", "_group_object",
     ]
 
     /// `jsonb` and the functions whose names begin so.
@@ -34,7 +34,8 @@ extension JSONFunctions {
             try appendValue(call, index + 1, infinity: "9e999", to: &value)
             if let node = try path.find(in: json) {
                 let start = json.nodes[node].start
-                json = try parseText(Array(json.bytes[..<start] + value + [UInt8(ascii: ",")] + json.bytes[start...]))
+                json = try parseText(
+                    Array(json.bytes[..<start] + value + [UInt8(ascii: ",")] + json.bytes[start...]))
             } else if let bytes = try path.apply(.insert, value: value, to: json) {
                 json = try parseText(bytes)
             }

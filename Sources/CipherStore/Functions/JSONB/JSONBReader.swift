@@ -96,9 +96,8 @@ struct JSONBReader {
     private mutating func appendHexadecimal(_ content: UnsafeRawBufferPointer) -> Bool {
         let digits = String(decoding: content, as: UTF8.self)
         let unsigned = digits.drop { "+-".contains($0) }
-        guard unsigned.lowercased().hasPrefix("0x"), let value = UInt64(unsigned.dropFirst(2), radix: 16) else {
-            return false
-        }
+        guard unsigned.lowercased().hasPrefix("0x"), let value = UInt64(unsigned.dropFirst(2), radix: 16)
+        else { return false }
         text += ((digits.hasPrefix("-") ? "-" : "") + String(value)).utf8
         return true
     }

@@ -27,7 +27,9 @@ struct PartialExchange {
             guard let number = names.number(of: rows.partial.names) else { continue }
             requests[number] = rows
             let own = coverage[number].known
-            if coverage.partials[number] != nil || !own.covers(rows.partial.needed) { excluded.insert(number) }
+            if coverage.partials[number] != nil || !own.covers(rows.partial.needed) {
+                excluded.insert(number)
+            }
         }
         let leftOut = Set(request.leftOut.compactMap(names.number))
         var knownByPeer: [Int64: VersionVector] = [:]

@@ -37,15 +37,16 @@ struct Acknowledgement {
         let names = Dictionary(
             metadata.replicas.map { ($0.sid, $0.id) }, uniquingKeysWith: { first, _ in first })
         var acknowledged: [ReplicaID: VersionVector] = [:]
-        let rows = try db.cachedStatement(
+        let statement = try db.cachedStatement(
             sql: """
                 SELECT sid, origin, oseq FROM _sync_acknowledged
                 WHERE sid <> ? AND sid NOT IN (SELECT sid FROM _sync_retired)
                 """)
-        try Row.fetchCursor(rows, arguments: [metadata.selfNumber]).forEach { row in
+        let rows = try Row.fetchCursor(statement, arguments: [metadata.selfNumber])
+        while let row = try rows.next() {
             guard let replica = names[try row.decodeStrictly(atIndex: 0)],
                 let origin = names[try row.decodeStrictly(atIndex: 1)]
-            else { return }
+            else { continue }
             acknowledged[replica, default: VersionVector()][origin] = try row.decodeStrictly(atIndex: 2)
         }
         return acknowledged

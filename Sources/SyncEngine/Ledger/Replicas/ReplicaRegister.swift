@@ -51,15 +51,16 @@ struct ReplicaRegister {
     func known(_ metadata: StoreMetadata) throws -> [ReplicaID: VersionVector] {
         let names = Self.names(metadata)
         var known: [ReplicaID: VersionVector] = [:]
-        let rows = try db.cachedStatement(
+        let statement = try db.cachedStatement(
             sql: """
                 SELECT sid, origin, oseq FROM main._sync_known
                 WHERE sid <> ? AND sid NOT IN (SELECT sid FROM _sync_retired)
                 """)
-        try Row.fetchCursor(rows, arguments: [metadata.selfNumber]).forEach { row in
+        let rows = try Row.fetchCursor(statement, arguments: [metadata.selfNumber])
+        while let row = try rows.next() {
             guard let replica = names[try row.decodeStrictly(atIndex: 0)],
                 let origin = names[try row.decodeStrictly(atIndex: 1)]
-            else { return }
+            else { continue }
             known[replica, default: VersionVector()][origin] = try row.decodeStrictly(atIndex: 2)
         }
         return known
@@ -79,8 +80,9 @@ struct ReplicaRegister {
     func floor(_ metadata: StoreMetadata) throws -> VersionVector {
         let names = Self.names(metadata)
         var floor = VersionVector()
-        try Row.fetchCursor(db.cachedStatement(sql: "SELECT sid, oseq FROM _sync_floor")).forEach { row in
-            guard let replica = names[try row.decodeStrictly(atIndex: 0)] else { return }
+        let rows = try Row.fetchCursor(db.cachedStatement(sql: "SELECT sid, oseq FROM _sync_floor"))
+        while let row = try rows.next() {
+            guard let replica = names[try row.decodeStrictly(atIndex: 0)] else { continue }
             floor[replica] = try row.decodeStrictly(atIndex: 1)
         }
         return floor
@@ -157,8 +159,9 @@ struct ReplicaRegister {
         let sid = try numbers[replica] ?? number(of: replica, at: milliseconds)
         var known: [Int64: Int64] = [:]
         let statement = try db.cachedStatement(sql: "SELECT origin, oseq FROM main._sync_known WHERE sid = ?")
-        try Row.fetchCursor(statement, arguments: [sid]).forEach {
-            known[try $0.decode(atIndex: 0)] = try $0.decode(atIndex: 1)
+        let rows = try Row.fetchCursor(statement, arguments: [sid])
+        while let row = try rows.next() {
+            known[try row.decode(atIndex: 0)] = try row.decode(atIndex: 1)
         }
         let news = vector.sequences.compactMap { origin, sequence in
             numbers[origin].flatMap { sequence > known[$0] ?? 0 ? (origin: $0, sequence: sequence) : nil }
@@ -176,7 +179,8 @@ struct ReplicaRegister {
     /// The local numbers of all replicas.
     func numbers() throws -> [ReplicaID: Int64] {
         var numbers: [ReplicaID: Int64] = [:]
-        try Row.fetchCursor(db.cachedStatement(sql: "SELECT rid, sid FROM _sync_replica")).forEach { row in
+        let rows = try Row.fetchCursor(db.cachedStatement(sql: "SELECT rid, sid FROM _sync_replica"))
+        while let row = try rows.next() {
             numbers[try StoreMetadata.identifier(row.decodeStrictly(atIndex: 0))] = try row.decodeStrictly(
                 atIndex: 1)
         }

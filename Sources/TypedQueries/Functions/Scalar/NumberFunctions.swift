@@ -15,7 +15,8 @@ extension QueryExpression where QueryValue: QueryRepresentable, QueryValue.Query
     public func sign() -> FunctionExpression<QueryValue> { FunctionExpression("sign", self) }
 }
 
-extension QueryExpression where QueryValue: QueryRepresentable, QueryValue.QueryUnwrapped: BinaryFloatingPoint {
+extension QueryExpression
+where QueryValue: QueryRepresentable, QueryValue.QueryUnwrapped: BinaryFloatingPoint {
     /// The number rounded to a whole one, halves away from zero.
     @_disfavoredOverload
     public func round() -> FunctionExpression<QueryValue> { FunctionExpression("round", self) }
