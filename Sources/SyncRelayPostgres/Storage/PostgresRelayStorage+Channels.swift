@@ -17,6 +17,15 @@ extension PostgresRelayStorage {
         VALUES ($1, $2, $3, $4, 0, 0, 0, 0, 0, '')
         """)
 
+    /// Makes a channel. Relays that make channels at the same time wait for each other, so that there are not too
+    /// many.
+    ///
+    /// - parameters:
+    ///     - channel: The identifier of the channel.
+    ///     - registration: The digests of its tokens.
+    /// - returns: Whether it was made; false when it was there, with the same tokens. After a lost connection it may
+    ///   be true for one that was there.
+    /// - throws: `RelayProblem`: `conflict`, `full`, `unavailable`.
     public func makeChannel(
         _ channel: RelayChannelID, _ registration: RelayRegistration
     ) async throws -> Bool {
@@ -64,6 +73,10 @@ extension PostgresRelayStorage {
         return false
     }
 
+    /// The digests of a channel's tokens, read from the database; nil when there is no such channel.
+    ///
+    /// - parameter channel: The channel.
+    /// - throws: `RelayProblem` of code `unavailable`, also when a digest in the database is damaged.
     public func registration(of channel: RelayChannelID) async throws -> RelayRegistration? {
         try await pool.run { session in
             try session.run(Self.digests, [.bytes(Data(channel.bytes))]).first.map {
@@ -79,6 +92,10 @@ extension PostgresRelayStorage {
         return RelayRegistration(readToken: read, writeToken: write)
     }
 
+    /// How a channel stands, by the sums that its row keeps.
+    ///
+    /// - parameter channel: The channel.
+    /// - throws: `RelayProblem`: `unauthorized`, `unavailable`.
     public func state(of channel: RelayChannelID) async throws -> RelayChannelState {
         let row = try await pool.run { try ChannelRow.require($0, channel) }
         return RelayChannelState(
@@ -86,6 +103,16 @@ extension PostgresRelayStorage {
             byteCountMax: options.channelByteCountMax, fileCount: row.fileCount)
     }
 
+    /// Tells of each change of a channel, made by this relay or by another one, until the observation is cancelled.
+    ///
+    /// The database tells of those of others. Where it doesn't, ``Options/lookSeconds`` says how late they are
+    /// noticed.
+    ///
+    /// - parameters:
+    ///     - channel: The channel.
+    ///     - onMoment: Called with the moment after a change, and with nil when the channel was removed. It must
+    ///       not block.
+    /// - returns: The observation; it ends when it is gone.
     public func observe(
         _ channel: RelayChannelID, _ onMoment: @escaping @Sendable (RelayMoment?) -> Void
     ) -> RelayObservation {
@@ -115,6 +142,12 @@ extension PostgresRelayStorage {
     private static let remove = PostgresStatement(
         "remove-channel", [.integer], "DELETE FROM cipherstore_relay.channel WHERE number = $1")
 
+    /// Removes a channel with all that is in it, and tells the other relays. The blocks of its files go later.
+    ///
+    /// One that is not there is no problem.
+    ///
+    /// - parameter channel: The channel.
+    /// - throws: `RelayProblem` of code `unavailable`.
     public func removeChannel(_ channel: RelayChannelID) async throws {
         try await pool.run { session in
             try session.repeating { connection, _ in

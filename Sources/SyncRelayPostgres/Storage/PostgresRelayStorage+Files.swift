@@ -11,6 +11,12 @@ extension PostgresRelayStorage {
         WHERE channel.id = $1
         """)
 
+    /// The version of a file that is there now. Any relay of the database can read it by its handle.
+    ///
+    /// - parameters:
+    ///     - file: The name of the file.
+    ///     - channel: The channel.
+    /// - throws: `RelayProblem`: `unauthorized`, `missing`, `unavailable`.
     public func version(
         of file: RelayFileName, in channel: RelayChannelID
     ) async throws -> RelayFileVersion {
@@ -32,6 +38,14 @@ extension PostgresRelayStorage {
         "block", [.integer, .integer],
         "SELECT bytes FROM cipherstore_relay.block WHERE body = $1 AND number = $2")
 
+    /// Reads the rest of the block that has an offset.
+    ///
+    /// - parameters:
+    ///     - version: The version.
+    ///     - offset: How many bytes of it come before.
+    /// - returns: At most one block of 256 KiB, from the offset to the block's end; none at the end of the version.
+    /// - throws: `RelayProblem`: `missing` when the version was replaced or removed meanwhile, and its blocks are
+    ///   gone; `unavailable`.
     public func read(_ version: RelayFileVersion, from offset: Int64) async throws -> Data {
         guard offset >= 0, offset < version.byteCount else { return Data() }
         let pieceByteCount = Int64(RelayUpload.pieceByteCount)
@@ -46,6 +60,15 @@ extension PostgresRelayStorage {
         return bytes.dropFirst(Int(offset % pieceByteCount))
     }
 
+    /// Makes several changes in one transaction, all or none, in their order.
+    ///
+    /// Those of one channel that come at one moment are written by one commit.
+    ///
+    /// - parameters:
+    ///     - channel: The channel.
+    ///     - changes: What to write and to remove.
+    /// - returns: The position of the channel after them, and the outcome of each.
+    /// - throws: `RelayProblem`: `unauthorized`, `exists`, `full`, `busy`, `unavailable`.
     public func change(
         _ channel: RelayChannelID, _ changes: [RelayChanges.Change]
     ) async throws -> RelayChangeResult {
@@ -76,6 +99,15 @@ extension PostgresRelayStorage {
         ORDER BY file.position
         """)
 
+    /// A page of a listing, of one moment: the channel and its files are read by one statement.
+    ///
+    /// Where removals have been forgotten since the moment that a request names, all files are listed.
+    ///
+    /// - parameters:
+    ///     - channel: The channel.
+    ///     - request: What is listed: all, what changed since a moment, or a further page.
+    /// - throws: `RelayProblem`: `conflict` when the listing that the page belongs to can't go on, `malformed` when
+    ///   the text of a page is none, `unauthorized`, `unavailable`.
     public func list(
         _ channel: RelayChannelID, _ request: RelayListingRequest
     ) async throws -> RelayListing {

@@ -21,6 +21,14 @@ extension PostgresRelayStorage {
         WHERE old.expiry <= $5 OR old.taken IS NOT NULL
         """)
 
+    /// Keeps an invitation for a time, and removes those of the channel that have expired. The same one may be left
+    /// again: an answer may have been lost.
+    ///
+    /// - parameters:
+    ///     - deposit: The sealed invitation, and for how many seconds it is kept.
+    ///     - invitation: The name it is taken by.
+    ///     - channel: The channel.
+    /// - throws: `RelayProblem`: `unauthorized`, `conflict`, `full`, `unavailable`.
     public func leave(
         _ deposit: RelayInvitationDeposit, as invitation: RelayInvitationID, in channel: RelayChannelID
     ) async throws {
@@ -73,6 +81,12 @@ extension PostgresRelayStorage {
         "invitation-remove", [.bytes, .integer],
         "DELETE FROM cipherstore_relay.invitation WHERE id = $1 AND channel = $2")
 
+    /// Removes an invitation of a channel. One that is not there, or that is another channel's, is no problem.
+    ///
+    /// - parameters:
+    ///     - invitation: The name of the invitation.
+    ///     - channel: The channel.
+    /// - throws: `RelayProblem`: `unauthorized`, `unavailable`.
     public func removeInvitation(
         _ invitation: RelayInvitationID, of channel: RelayChannelID
     ) async throws {
@@ -105,6 +119,12 @@ extension PostgresRelayStorage {
         "invitation-remove-taken", [.bytes, .bytes],
         "DELETE FROM cipherstore_relay.invitation WHERE id = $1 AND taken = $2")
 
+    /// Hands out an invitation once, whichever relays are asked for it. It is marked with this call first and removed
+    /// then, so that a lost connection loses no invitation.
+    ///
+    /// - parameter invitation: The name of the invitation.
+    /// - returns: The sealed invitation, and the channel it is for.
+    /// - throws: `RelayProblem`: `missing`, `unavailable`.
     public func takeInvitation(_ invitation: RelayInvitationID) async throws -> RelayInvitation {
         let time = time
         let id = PostgresValue.bytes(Data(invitation.bytes))

@@ -18,6 +18,14 @@ extension PostgresRelayStorage {
         VALUES ($1, $2, $3, 0, $4) ON CONFLICT DO NOTHING
         """)
 
+    /// Begins to write a file that comes in pieces, which may come to any relay of the database.
+    ///
+    /// - parameters:
+    ///     - request: The name, the size and the digest of the file.
+    ///     - channel: The channel.
+    /// - returns: The upload; its handle is the number of a body.
+    /// - throws: `RelayProblem`: `tooLarge`, `unauthorized`, `exists`, `full`, `unavailable`, and `busy` when other
+    ///   uploads take the room of the channel.
     public func beginUpload(
         _ request: RelayUploadRequest, to channel: RelayChannelID
     ) async throws -> RelayUpload {
@@ -93,6 +101,14 @@ extension PostgresRelayStorage {
     private static let receivedCount = PostgresStatement(
         "upload-received", [.integer], "SELECT received FROM cipherstore_relay.upload WHERE body = $1")
 
+    /// Adds bytes to an upload, as one block. It is tried again when the connection is lost.
+    ///
+    /// - parameters:
+    ///     - bytes: `RelayUpload.pieceByteCount` of them; the last piece may have fewer.
+    ///     - offset: How many bytes came before.
+    ///     - upload: The upload.
+    /// - throws: `RelayProblem`: `malformed` when a piece is not where or as long as it should be, `missing` when the
+    ///   upload was abandoned or has other bytes than those before the offset, `unavailable`.
     public func append(_ bytes: Data, at offset: Int64, to upload: RelayUpload) async throws {
         let pieceByteCount = Int64(RelayUpload.pieceByteCount)
         let (end, isTooFar) = offset.addingReportingOverflow(Int64(bytes.count))
@@ -119,6 +135,12 @@ extension PostgresRelayStorage {
         }
     }
 
+    /// Makes an upload visible, with other changes of the channel that come at this moment.
+    ///
+    /// - parameter upload: The upload.
+    /// - returns: The position of the file, and whether its name is new.
+    /// - throws: `RelayProblem`: `malformed` when not all bytes came, `missing` when the upload was abandoned or its
+    ///   channel is gone, `exists`, `full`, `busy`, `unavailable`.
     public func finish(_ upload: RelayUpload) async throws -> RelayOutcome {
         let result: RelayChangeResult
         do {
@@ -146,6 +168,9 @@ extension PostgresRelayStorage {
         ON CONFLICT DO NOTHING
         """)
 
+    /// Gives an upload up. What fails here is done by ``tidy()`` an hour later.
+    ///
+    /// - parameter upload: The upload.
     public func abandon(_ upload: RelayUpload) async {
         // What fails here is done after an hour. No upload is older than the beginning of time.
         try? await pool.run { session in

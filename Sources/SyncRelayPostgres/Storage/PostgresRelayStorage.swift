@@ -145,6 +145,13 @@ public final class PostgresRelayStorage: RelayStorage {
     private static let kept = PostgresStatement(
         "kept", [.text], "SELECT value FROM cipherstore_relay.kept WHERE name = $1")
 
+    /// Keeps a value of the relays in the database, unless there is one of that name. All of them get the same.
+    ///
+    /// - parameters:
+    ///     - value: The value.
+    ///     - name: Its name.
+    /// - returns: The value that is kept.
+    /// - throws: `RelayProblem` of code `unavailable`.
     public func keep(_ value: Data, as name: String) async throws -> Data {
         try await pool.run { session in
             _ = try session.run(Self.keep, [.text(name), .bytes(value)])
@@ -155,6 +162,10 @@ public final class PostgresRelayStorage: RelayStorage {
         }
     }
 
+    /// The value that is kept in the database under a name; nil when there is none.
+    ///
+    /// - parameter name: The name.
+    /// - throws: `RelayProblem` of code `unavailable`.
     public func kept(_ name: String) async throws -> Data? {
         try await pool.run { try $0.run(Self.kept, [.text(name)]).first?.bytes(0) }
     }
@@ -170,6 +181,10 @@ public final class PostgresRelayStorage: RelayStorage {
         FROM cipherstore_relay.channel
         """)
 
+    /// How much there is, by the sums of all channels. What is taken on the disk is that of the tables with their
+    /// indexes.
+    ///
+    /// - throws: `RelayProblem` of code `unavailable`.
     public func figures() async throws -> RelayStorageFigures {
         try await pool.run { session in
             guard let row = try session.run(Self.sums).first else {
@@ -189,6 +204,10 @@ public final class PostgresRelayStorage: RelayStorage {
             WHERE expiry <= coalesce($1, \(ChannelRow.now)) FOR UPDATE SKIP LOCKED)
         """)
 
+    /// Removes invitations that have expired and uploads that were not written for an hour. Relays can do it at the
+    /// same time: each leaves out what another one has locked.
+    ///
+    /// - throws: `RelayProblem` of code `unavailable`.
     public func tidy() async throws {
         let time = time
         try await pool.run { session in

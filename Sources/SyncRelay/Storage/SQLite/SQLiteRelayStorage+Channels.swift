@@ -3,6 +3,13 @@ import Crypto
 import Foundation
 
 extension SQLiteRelayStorage {
+    /// Makes a channel, by a commit of its own or with others. For one that is there already, nothing is written.
+    ///
+    /// - parameters:
+    ///     - channel: The identifier of the channel.
+    ///     - registration: The digests of its tokens.
+    /// - returns: Whether it was made; false when it was there, with the same tokens.
+    /// - throws: ``RelayProblem``: `conflict`, `full`, `busy`, `unavailable`.
     public func makeChannel(
         _ channel: RelayChannelID, _ registration: RelayRegistration
     ) async throws -> Bool {
@@ -42,6 +49,10 @@ extension SQLiteRelayStorage {
         return false
     }
 
+    /// The digests of a channel's tokens, read from the file; nil when there is no such channel.
+    ///
+    /// - parameter channel: The channel.
+    /// - throws: ``RelayProblem`` of code `unavailable`, also when a digest in the file is damaged.
     public func registration(of channel: RelayChannelID) async throws -> RelayRegistration? {
         try await read { try Self.registration($0, channel) }
     }
@@ -57,6 +68,10 @@ extension SQLiteRelayStorage {
         return RelayRegistration(readToken: read, writeToken: write)
     }
 
+    /// How a channel stands, by the sums that its row keeps. Impossible ones are counted anew.
+    ///
+    /// - parameter channel: The channel.
+    /// - throws: ``RelayProblem``: `unauthorized`, `unavailable`.
     public func state(of channel: RelayChannelID) async throws -> RelayChannelState {
         let row = try await read { try ChannelRow.require($0, channel) }
         return RelayChannelState(
@@ -64,9 +79,16 @@ extension SQLiteRelayStorage {
             byteCountMax: options.channelByteCountMax, fileCount: row.fileCount)
     }
 
+    /// Removes a channel with all that is in it. The blocks of its files go later, in slices, when nobody waits.
+    ///
+    /// One that is not there is no problem.
+    ///
+    /// - parameter channel: The channel.
+    /// - throws: ``RelayProblem``: `busy`, `unavailable`.
     public func removeChannel(_ channel: RelayChannelID) async throws {
         let feed = feed
-        try await queue.run(onCommit: { feed.tellRemoval(of: channel) }) { db in
+        let tellRemoval: @Sendable (()) -> Void = { _ in feed.tellRemoval(of: channel) }
+        try await queue.run(onCommit: tellRemoval) { db in
             guard let row = try ChannelRow.fetch(db, channel) else { return }
             for table in ["file", "upload"] {
                 try db.run(
@@ -83,6 +105,14 @@ extension SQLiteRelayStorage {
         queue.noteLeisureWork()
     }
 
+    /// Tells of each change of a channel after its commit, until the observation is cancelled. Only one relay has
+    /// the file open, so no change is made elsewhere.
+    ///
+    /// - parameters:
+    ///     - channel: The channel.
+    ///     - onMoment: Called with the moment after a change, and with nil when the channel was removed. It must
+    ///       not block.
+    /// - returns: The observation; it ends when it is gone.
     public func observe(
         _ channel: RelayChannelID, _ onMoment: @escaping @Sendable (RelayMoment?) -> Void
     ) -> RelayObservation {

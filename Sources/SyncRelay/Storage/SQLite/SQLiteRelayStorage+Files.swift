@@ -3,6 +3,12 @@ import Crypto
 import Foundation
 
 extension SQLiteRelayStorage {
+    /// The version of a file that is there now. Its handle is the number of the body that has its blocks.
+    ///
+    /// - parameters:
+    ///     - file: The name of the file.
+    ///     - channel: The channel.
+    /// - throws: ``RelayProblem``: `unauthorized`, `missing`, `unavailable`.
     public func version(
         of file: RelayFileName, in channel: RelayChannelID
     ) async throws -> RelayFileVersion {
@@ -15,6 +21,14 @@ extension SQLiteRelayStorage {
         }
     }
 
+    /// Reads the rest of the block that has an offset.
+    ///
+    /// - parameters:
+    ///     - version: The version.
+    ///     - offset: How many bytes of it come before.
+    /// - returns: At most one block of 256 KiB, from the offset to the block's end; none at the end of the version.
+    /// - throws: ``RelayProblem``: `missing` when the version was replaced or removed meanwhile, and its blocks are
+    ///   gone; `unavailable`.
     public func read(_ version: RelayFileVersion, from offset: Int64) async throws -> Data {
         guard offset >= 0, offset < version.byteCount else { return Data() }
         let pieceByteCount = Int64(RelayUpload.pieceByteCount)
@@ -28,6 +42,13 @@ extension SQLiteRelayStorage {
         return bytes.dropFirst(Int(offset % pieceByteCount))
     }
 
+    /// Makes several changes in one transaction, all or none, in their order.
+    ///
+    /// - parameters:
+    ///     - channel: The channel.
+    ///     - changes: What to write and to remove.
+    /// - returns: The position of the channel after them, and the outcome of each.
+    /// - throws: ``RelayProblem``: `unauthorized`, `exists`, `full`, `busy`, `unavailable`.
     public func change(
         _ channel: RelayChannelID, _ changes: [RelayChanges.Change]
     ) async throws -> RelayChangeResult {

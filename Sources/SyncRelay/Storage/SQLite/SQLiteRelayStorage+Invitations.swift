@@ -2,6 +2,14 @@ import CipherStore
 import Foundation
 
 extension SQLiteRelayStorage {
+    /// Keeps an invitation for a time, and removes all that have expired. The same one may be left again: an answer
+    /// may have been lost.
+    ///
+    /// - parameters:
+    ///     - deposit: The sealed invitation, and for how many seconds it is kept.
+    ///     - invitation: The name it is taken by.
+    ///     - channel: The channel.
+    /// - throws: ``RelayProblem``: `unauthorized`, `conflict`, `full`, `busy`, `unavailable`.
     public func leave(
         _ deposit: RelayInvitationDeposit, as invitation: RelayInvitationID, in channel: RelayChannelID
     ) async throws {
@@ -31,6 +39,12 @@ extension SQLiteRelayStorage {
         }
     }
 
+    /// Removes an invitation of a channel. One that is not there, or that is another channel's, is no problem.
+    ///
+    /// - parameters:
+    ///     - invitation: The name of the invitation.
+    ///     - channel: The channel.
+    /// - throws: ``RelayProblem``: `unauthorized`, `busy`, `unavailable`.
     public func removeInvitation(
         _ invitation: RelayInvitationID, of channel: RelayChannelID
     ) async throws {
@@ -41,6 +55,12 @@ extension SQLiteRelayStorage {
         }
     }
 
+    /// Hands out an invitation once, and removes it by the same transaction. For a name that is not there, nothing is
+    /// written.
+    ///
+    /// - parameter invitation: The name of the invitation.
+    /// - returns: The sealed invitation, and the channel it is for.
+    /// - throws: ``RelayProblem``: `missing`, `busy`, `unavailable`.
     public func takeInvitation(_ invitation: RelayInvitationID) async throws -> RelayInvitation {
         let now = options.milliseconds()
         let id = Data(invitation.bytes)

@@ -2,6 +2,15 @@ import CipherStore
 import Foundation
 
 extension SQLiteRelayStorage {
+    /// A page of a listing, of one snapshot of the file.
+    ///
+    /// Where removals have been forgotten since the moment that a request names, all files are listed.
+    ///
+    /// - parameters:
+    ///     - channel: The channel.
+    ///     - request: What is listed: all, what changed since a moment, or a further page.
+    /// - throws: ``RelayProblem``: `conflict` when the listing that the page belongs to can't go on, `malformed` when
+    ///   the text of a page is none, `unauthorized`, `unavailable`.
     public func list(
         _ channel: RelayChannelID, _ request: RelayListingRequest
     ) async throws -> RelayListing {

@@ -2,6 +2,14 @@ import CipherStore
 import Foundation
 
 extension SQLiteRelayStorage {
+    /// Begins to write a file that comes in pieces. Opening the storage again gives up what was not finished.
+    ///
+    /// - parameters:
+    ///     - request: The name, the size and the digest of the file.
+    ///     - channel: The channel.
+    /// - returns: The upload; its handle is the number of a body.
+    /// - throws: ``RelayProblem``: `tooLarge`, `unauthorized`, `exists`, `full`, `unavailable`, and `busy` when other
+    ///   uploads take the room of the channel, or when the relay has too much to write.
     public func beginUpload(
         _ request: RelayUploadRequest, to channel: RelayChannelID
     ) async throws -> RelayUpload {
@@ -39,6 +47,14 @@ extension SQLiteRelayStorage {
         }
     }
 
+    /// Adds bytes to an upload, as one block.
+    ///
+    /// - parameters:
+    ///     - bytes: ``RelayUpload/pieceByteCount`` of them; the last piece may have fewer.
+    ///     - offset: How many bytes came before.
+    ///     - upload: The upload.
+    /// - throws: ``RelayProblem``: `malformed` when a piece is not where or as long as it should be, `missing` when
+    ///   the upload was abandoned or has other bytes than those before the offset, `busy`, `unavailable`.
     public func append(_ bytes: Data, at offset: Int64, to upload: RelayUpload) async throws {
         let pieceByteCount = Int64(RelayUpload.pieceByteCount)
         let end = offset + Int64(bytes.count)
@@ -60,6 +76,12 @@ extension SQLiteRelayStorage {
         }
     }
 
+    /// Makes an upload visible. When the same file is there already, the blocks that came are removed later.
+    ///
+    /// - parameter upload: The upload.
+    /// - returns: The position of the file, and whether its name is new.
+    /// - throws: ``RelayProblem``: `malformed` when not all bytes came, `missing` when the upload was abandoned,
+    ///   `exists`, `full`, `busy`, `unavailable`.
     public func finish(_ upload: RelayUpload) async throws -> RelayOutcome {
         let options = options
         let request = upload.request
@@ -85,6 +107,9 @@ extension SQLiteRelayStorage {
         return result.1
     }
 
+    /// Gives an upload up. What fails here is done by ``tidy()`` an hour later, or when the file is opened again.
+    ///
+    /// - parameter upload: The upload.
     public func abandon(_ upload: RelayUpload) async {
         // What fails here is done after an hour, or when the file is opened again.
         try? await queue.run { db in

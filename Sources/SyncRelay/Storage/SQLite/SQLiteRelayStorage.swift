@@ -114,6 +114,13 @@ public final class SQLiteRelayStorage: RelayStorage {
 
     // MARK: The relay
 
+    /// Keeps a value of the relay itself in the file, unless there is one of that name.
+    ///
+    /// - parameters:
+    ///     - value: The value.
+    ///     - name: Its name.
+    /// - returns: The value that is kept.
+    /// - throws: ``RelayProblem``: `busy`, `unavailable`.
     public func keep(_ value: Data, as name: String) async throws -> Data {
         try await queue.run { db in
             try db.run("INSERT OR IGNORE INTO kept (name, value) VALUES (?, ?)", [name, value])
@@ -124,6 +131,10 @@ public final class SQLiteRelayStorage: RelayStorage {
         }
     }
 
+    /// The value that is kept in the file under a name; nil when there is none.
+    ///
+    /// - parameter name: The name.
+    /// - throws: ``RelayProblem`` of code `unavailable`.
     public func kept(_ name: String) async throws -> Data? {
         try await read { try Self.kept($0, name) }
     }
@@ -132,6 +143,9 @@ public final class SQLiteRelayStorage: RelayStorage {
         try db.row("SELECT value FROM kept WHERE name = ?", [name])?.decode(Data.self, atIndex: 0)
     }
 
+    /// How much there is, by the sums of all channels. What is taken on the disk is the size of the file.
+    ///
+    /// - throws: ``RelayProblem`` of code `unavailable`.
     public func figures() async throws -> RelayStorageFigures {
         try await read { db in
             // As they may be in a file that another program wrote to, they could overflow.
@@ -150,6 +164,10 @@ public final class SQLiteRelayStorage: RelayStorage {
         }
     }
 
+    /// Removes invitations that have expired and uploads that were not written for an hour. Their blocks go later, in
+    /// slices.
+    ///
+    /// - throws: ``RelayProblem``: `busy`, `unavailable`.
     public func tidy() async throws {
         let now = options.milliseconds()
         try await queue.run { db in
