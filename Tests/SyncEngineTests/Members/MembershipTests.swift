@@ -105,22 +105,26 @@ import Testing
         }
     }
 
-    @Test func anInvitationThatNobodyHasUsedInTimeIsTold() throws {
+    @Test func anInvitationThatNobodyHasUsedInTimeFreesItsNameAndRemovesNobody() throws {
         let club = try MemberStores()
         let membership = club.anna.synchronizer.membership
-        let ben = try MemberName("ben")
+        let (ben, dora) = (try MemberName("ben"), try MemberName("dora"))
         let now = club.stores.clock.environment.milliseconds()
         try membership.note(endOf: membership.invite(ben, as: .writer), now + 5000)
         // Of this one nobody knows until when it can be used.
-        _ = try membership.invite(MemberName("dora"), as: .reader)
+        _ = try membership.invite(dora, as: .reader)
         #expect(try membership.openInvitations(of: ben).count == 1)
         #expect(try membership.expiredInvitations() == [])
         club.stores.clock.advance(milliseconds: 5000)
         #expect(try membership.openInvitations(of: ben) == [])
         #expect(try membership.expiredInvitations().map(\.member.name) == [ben])
-        #expect(try membership.openInvitations(of: MemberName("dora")).count == 1)
-        try club.remove("ben")
-        #expect(try membership.expiredInvitations() == [])
+        #expect(try membership.invitedNames() == [ben, dora])
+        // Who has not come may have used the link all the same, and keeps the role.
+        club.stores.clock.advance(milliseconds: 30 * 86_400_000)
+        try membership.note(endOf: membership.invite(ben, as: .writer), now + 60 * 86_400_000)
+        #expect(try membership.openInvitations(of: ben).count == 1)
+        #expect(try membership.expiredInvitations().map(\.member.role) == [.writer])
+        #expect(try membership.openInvitations(of: dora).count == 1)
     }
 
     /// Anna has not synchronized since.

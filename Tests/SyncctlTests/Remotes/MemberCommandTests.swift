@@ -4,6 +4,7 @@ import SyncMembers
 import Testing
 
 @testable import SyncEngine
+@testable import SyncctlCommands
 
 /// Members of a database that meets in a folder, with the commands.
 @Suite struct MemberCommandTests {
@@ -31,8 +32,9 @@ import Testing
         return try #require(result.document()["recovery_key"] as? String)
     }
 
-    /// Makes a store of a new member.
-    private func join(_ store: String, _ name: String, _ role: String = "writer") throws {
+    /// Makes a store of a new member, and returns the invitation.
+    @discardableResult
+    private func join(_ store: String, _ name: String, _ role: String = "writer") throws -> String {
         let result = try place.succeed(
             ["member", "invite", place.path("a.db"), "--label", name, "--role", role] + own("a"))
         let text = result.output.trimmingCharacters(in: .newlines)
@@ -43,6 +45,7 @@ import Testing
                 "init", place.path(store), "--join", "dir:\(place.path("shared"))",
                 "--remote-passphrase-file", place.secret("c"), "--membership-file", file,
             ] + own("b"))
+        return text
     }
 
     private func members(_ store: String = "a.db", _ name: String = "a") throws -> [[String: Any]] {
@@ -133,6 +136,27 @@ import Testing
             let result = try place.succeed(["member", "invite", place.path("a.db"), "--json"] + own("a"))
             #expect(try result.document()["name"] as? String == name)
         }
+    }
+
+    @Test func whoHasUsedAnInvitationInTimeStaysThoughTheAdminDoesNotKnowItWhenInvitingOthers() throws {
+        _ = try found()
+        let text = try join("b.db", "ben")
+        try sync("b.db", "b")
+        // The invitation is long over, and this store has not synchronized since it was used.
+        let invitation = try MemberInvitationText.invitation(of: text, "the test")
+        let queue = try place.open("a.db", "a")
+        try Synchronizer(existing: queue).membership.note(endOf: invitation, 1)
+        try queue.close()
+        for name in ["carl", "ben"] {
+            let invited = try place.succeed(
+                ["member", "invite", place.path("a.db"), "--label", name] + own("a"))
+            #expect(invited.errors.contains("syncctl member remove"), "\(invited.errors)")
+        }
+        try sync("a.db", "a")
+        let named = try members().filter { $0["name"] as? String == "ben" }
+        let states = named.compactMap { $0["state"] as? String }
+        #expect(states.sorted() == ["active", "invited"])
+        #expect(try sync("b.db", "b").status == 0)
     }
 
     @Test func aReplicaFromBeforeAcceptsAnInvitation() throws {

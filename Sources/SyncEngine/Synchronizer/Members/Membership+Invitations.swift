@@ -4,7 +4,8 @@ import SyncWire
 
 /// Invitations that nobody has used, and until when they can be.
 ///
-/// Statements have no times, and a link has: so the store that made the link remembers its end.
+/// Statements have no times, and a link has: so the store that made the link remembers its end. Nobody is removed for that the end
+/// is over: whoever has used the link may have written ever since, and not have synchronized, or not where this store has looked.
 extension Membership {
     /// Remembers until when an invitation can be used that this store has made. One of which that is not known waits for good.
     ///
@@ -13,13 +14,11 @@ extension Membership {
     ///     - milliseconds: Until when, in milliseconds of Unix time.
     /// - throws: `SyncError` of code `damagedMetadata`; `DatabaseError`.
     package func note(endOf invitation: MembershipInvitation, _ milliseconds: Int64) throws {
-        let times = try ends()
-        let waiting = Set(try invited().flatMap(\.activeDevices))
+        let open = Set(try invited().flatMap(\.activeDevices))
+        let former = try ends().keys.filter { !open.contains($0) }
         try synchronizer.database.write { db in
-            // Of those who came, or were removed, it is of no use any more.
-            for device in times.keys where !waiting.contains(device) {
-                try InvitationTimes.set(db, device, nil)
-            }
+            // Of those who came or were removed nobody asks any more.
+            for device in former { try InvitationTimes.set(db, device, nil) }
             try InvitationTimes.set(db, invitation.keys.card.id, milliseconds)
         }
     }
@@ -34,30 +33,32 @@ extension Membership {
 
     /// Those who were invited under a name, by something that can still be used as far as this store knows.
     ///
+    /// - parameter name: The name.
+    /// - returns: The members, of whom there is one at most unless several stores have invited.
     /// - throws: `SyncError` of code `damagedMetadata`; `DatabaseError`.
     package func openInvitations(of name: MemberName) throws -> [KnownMember] {
-        let (times, now) = (try ends(), synchronizer.environment.milliseconds())
-        return try invited().filter { known in
-            guard known.member.name == name else { return false }
-            return known.activeDevices.allSatisfy { times[$0].map { now < $0 } ?? true }
-        }
+        let expired = Set(try expiredInvitations().map(\.member.id))
+        return try invited().filter { $0.member.name == name && !expired.contains($0.member.id) }
     }
 
     /// Those who were invited by something that can't be used any more, if this store is an admin's and knows of nobody who
     /// has used it.
     ///
-    /// They are not removed for that: whoever has used it may have said so elsewhere, or later, and a removal would count
-    /// against all that he wrote meanwhile.
-    ///
+    /// - returns: The members, by their names.
     /// - throws: `SyncError` of code `damagedMetadata`; `DatabaseError`.
     package func expiredInvitations() throws -> [KnownMember] {
         guard try role() == .admin else { return [] }
         let (times, now) = (try ends(), synchronizer.environment.milliseconds())
         return try invited().filter { known in
-            guard let end = known.activeDevices.first.flatMap({ times[$0] }) else { return false }
-            return now >= end
+            known.activeDevices.contains { device in times[device].map { $0 <= now } ?? false }
         }
     }
+
+    /// The names of those who were invited and have not come as far as this store knows.
+    ///
+    /// - returns: The names, of invitations that can still be used and of others.
+    /// - throws: `SyncError` of code `damagedMetadata`; `DatabaseError`.
+    package func invitedNames() throws -> Set<MemberName> { Set(try invited().map(\.member.name)) }
 
     private func invited() throws -> [KnownMember] {
         (try members() ?? []).filter { $0.standing == .invited }

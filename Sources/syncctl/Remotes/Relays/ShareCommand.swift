@@ -20,7 +20,7 @@ struct ShareCommand: ParsableCommand {
 
             A new channel has members: this store's is the first, an admin, and each link adds one, called by --label, who is \
             a writer unless --role says otherwise. syncctl member lists and removes them. A name has one link that can be used: \
-            one that was lost, or has expired, is withdrawn with syncctl member remove. The first time, it also shows \
+            one that was lost, or has expired and was not used, is withdrawn with syncctl member remove. The first time, it also shows \
             a recovery key on standard error, which makes a new admin when none is left.
 
             New replicas begin from a snapshot in the channel, a copy of the whole store, tables that are not tracked \
