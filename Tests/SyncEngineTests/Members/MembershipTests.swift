@@ -89,6 +89,9 @@ import Testing
             try second.synchronizer.membership.accept(invitation, through: club.folder.transport)
         }
         #expect(error?.code == .notMember && error?.message.contains("used") == true)
+        #expect(try first.synchronizer.membership.hasAccepted(invitation))
+        #expect(try !second.synchronizer.membership.hasAccepted(invitation))
+        #expect(try !club.anna.synchronizer.membership.hasAccepted(invitation))
         let record = try #require(try first.synchronizer.membership.record())
         #expect(record.state.devices[invitation.keys.card.id]?.isActive == false)
         #expect(record.device?.card.id != invitation.keys.card.id && record.role == .writer)

@@ -23,6 +23,18 @@ extension Membership {
         }
     }
 
+    /// Whether this store became a device of its member by an invitation.
+    ///
+    /// - parameter invitation: What ``invite(_:as:)`` made.
+    /// - returns: False for stores that are no member's device any more, too.
+    /// - throws: `SyncError` of code `damagedMetadata`; `DatabaseError`.
+    package func hasAccepted(_ invitation: MembershipInvitation) throws -> Bool {
+        guard let known = try record(), known.role != nil, let member = known.member,
+            let device = known.state.devices[invitation.keys.card.id]
+        else { return false }
+        return device.member == member.id && !device.isActive
+    }
+
     /// Removes the member whom an invitation was for that reaches nobody.
     ///
     /// - throws: As ``remove(_:)``.

@@ -22,6 +22,9 @@ struct RelayEnrolment {
 
     /// Uses the link up, and synchronizes through the channel. The store knows the relay then.
     ///
+    /// Once the store is a device of the member whom the link is for, the link is spent, and the store keeps the relay by which to say so:
+    /// what fails after that is a remark.
+    ///
     /// - throws: ``Failure``, `RelayError`, `SyncError`. What the store knew before stays, and the link is given back.
     func enrol(
         _ synchronizer: Synchronizer, store: String, _ context: CommandContext
@@ -33,6 +36,7 @@ struct RelayEnrolment {
         let (channel, membership) = try Network.client(of: link.address).takeWithMembership(link)
         let known = KnownRelay(name: name, address: link.address, channel: channel)
         let relay: OpenedRelay
+        let isSpent: Bool
         do {
             if let former, former.channel.id == channel.id, former.channel != channel {
                 throw RelayError(
@@ -41,16 +45,29 @@ struct RelayEnrolment {
             }
             relay = try Network.opened(known, of: synchronizer).relay
             // What belongs to another database ends it here, before anything is remembered.
-            try accept(membership, synchronizer, relay, context)
-            for remark in try synchronizer.run(.both, relay.transport).notes { context.note(remark) }
+            isSpent = try accept(membership, synchronizer, relay, context)
+            if !isSpent { try synchronize(synchronizer, relay, context) }
         } catch {
             joining.release(channel, membership)
             throw error
         }
         try book.save(known)
+        if isSpent {
+            do { try synchronize(synchronizer, relay, context) } catch {
+                context.note(
+                    "the first synchronization failed: \(error); repeat it with: syncctl sync \(CommandWords.path(store))"
+                )
+            }
+        }
         for words in try relay.conclude() { context.note("\(name): \(words)") }
         tell(former, known, context)
         return known
+    }
+
+    private func synchronize(
+        _ synchronizer: Synchronizer, _ relay: OpenedRelay, _ context: CommandContext
+    ) throws {
+        for remark in try synchronizer.run(.both, relay.transport).notes { context.note(remark) }
     }
 
     /// A relay that is there is not given up unasked, and neither is the certificate by which it is known.
@@ -76,19 +93,24 @@ struct RelayEnrolment {
         return former
     }
 
-    /// Makes the store a device of the member whom the link is for, unless it is one already.
+    /// Makes the store a device of the member whom the link is for, unless it is a member's already.
+    ///
+    /// - returns: Whether it is that member's device now, so that nobody else can become one by the link.
     private func accept(
         _ membership: MembershipInvitation?, _ synchronizer: Synchronizer, _ relay: OpenedRelay,
         _ context: CommandContext
-    ) throws {
-        guard let membership else { return }
+    ) throws -> Bool {
+        guard let membership else { return false }
+        // An earlier try may have ended before the store knew the relay.
+        guard try !synchronizer.membership.hasAccepted(membership) else { return true }
         guard try synchronizer.membership.role() == nil else {
             context.note(
                 "this store is a member's device already and stays that; nobody becomes the member whom the link is for"
             )
-            return
+            return false
         }
         try synchronizer.membership.accept(membership, through: relay.transport)
+        return true
     }
 
     private func tell(_ former: KnownRelay?, _ known: KnownRelay, _ context: CommandContext) {

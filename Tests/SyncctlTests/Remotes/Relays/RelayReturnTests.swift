@@ -102,5 +102,32 @@
             try place.succeed(["sync", place.path("a.db")] + own("a"))
             #expect(try place.rows("a.db", "a").count == 5)
         }
+
+        @Test func aStoreThatIsTheMemberKeepsTheRelayThoughItsFirstSynchronizationFails() throws {
+            let first = try RelayProcess(place, port: LoopbackPort.lasting(), ["--quota", "2M"])
+            try place.makeReplica("c.db", "c", of: "a.db", "a")
+            let link = try file(of: share(first, ["--label", "carl"]))
+            // There is no room in the channel for what this one has.
+            let queue = try place.open("c.db", "c")
+            try queue.write { db in
+                for _ in 0..<4 {
+                    try db.execute(
+                        sql: "INSERT INTO person VALUES (randomblob(16), randomblob(1000000), 1)")
+                }
+            }
+            try queue.close()
+            let words = ["remote", "add", place.path("c.db"), "--invitation-file", link] + own("c")
+            let added = try place.succeed(words)
+            #expect(added.errors.contains("the first synchronization failed"), "\(added.errors)")
+            #expect(try relays("c.db", "c").count == 1)
+            // The link is spent, so nobody else is let in by it.
+            #expect(try place.run(words + ["--replace"]).status == 14)
+            #expect(first.stop() == 0)
+            let second = try RelayProcess(place, port: first.port)
+            try place.succeed(["sync", place.path("c.db")] + own("c"))
+            try place.succeed(["sync", place.path("a.db")] + own("a"))
+            #expect(try place.rows("a.db", "a").count == 7)
+            #expect(second.stop() == 0)
+        }
     }
 #endif
