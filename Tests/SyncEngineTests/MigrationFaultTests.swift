@@ -235,7 +235,7 @@ import Testing
                     INSERT INTO _sync_cell VALUES (1, 0, 131072000, 1, 2);
                     """)
             let table = try #require(try SyncedTable.loadAll(db).first)
-            for statement in CaptureTriggers(table: table).statements { try db.execute(sql: statement) }
+            for statement in try CaptureTriggers.load(db, table).statements { try db.execute(sql: statement) }
         }
         // It can be looked at as it is.
         let status = try Synchronizer(existing: queue, environment: stores.clock.environment).status()

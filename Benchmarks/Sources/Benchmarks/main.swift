@@ -23,6 +23,7 @@ let program = Program(
         case .poolOpen: try measurePoolOpening(folder, options)
         case .poolRead: try measureReadersBesideWriter(folder, options)
         case .verifiedRead: try measureVerifiedReads(folder, options)
+        case .encryption: try measureEncryption(folder, options)
         case .observations: try measureObservations(folder, options)
         case .push: try measurePushes(folder, options)
         case .sync: []

@@ -1,3 +1,4 @@
+import CipherStore
 import Testing
 
 @testable import SyncEngine
@@ -8,6 +9,7 @@ import Testing
         struct Column: Decodable {
             let number: Int
             let name: String
+            let type: String
         }
 
         let number: Int64
@@ -22,7 +24,11 @@ import Testing
             let table = SyncedTable(
                 number: vector.number, name: vector.name, key: vector.key, place: .tracked,
                 columns: vector.columns.map { .init(number: $0.number, name: $0.name, place: .table) })
-            #expect(CaptureTriggers(table: table).statements == vector.statements, "\(vector.name)")
+            let affinities = Dictionary(
+                vector.columns.map { ($0.name.identifierKey, ColumnAffinity(type: $0.type)) },
+                uniquingKeysWith: { first, _ in first })
+            let triggers = CaptureTriggers(table: table, affinities: affinities)
+            #expect(triggers.statements == vector.statements, "\(vector.name)")
         }
     }
 }

@@ -15,8 +15,9 @@ let program = Program(
         case .insert: try measureInsert(folder, options)
         case .recordFetch: try measureRecordFetch(folder, options)
         case .recordInsert: try measureRecordInsert(folder, options)
-        case .tracked, .typedFetch, .typedInsert, .typedQuery, .poolOpen, .poolRead, .verifiedRead, .observations,
-            .push, .sync:
+        case .tracked, .typedFetch, .typedInsert, .typedQuery, .poolOpen, .poolRead, .verifiedRead,
+            .encryption,
+            .observations, .push, .sync:
             []
         }
     },

@@ -24,6 +24,8 @@ enum Figure: String, CaseIterable, Sendable {
     case poolRead = "pool-read"
     /// Reads that end with a check, and reads that do not.
     case verifiedRead = "verified-read"
+    /// Pages of encrypted files, and of one that is not.
+    case encryption
     /// Commits to a pool that is observed.
     case observations
     /// Rows from one store to another, against a C program that does the same.
@@ -39,6 +41,7 @@ enum Figure: String, CaseIterable, Sendable {
         case .poolOpen: 6
         case .poolRead: 8000
         case .verifiedRead, .typedQuery, .textQuery: 20_000
+        case .encryption: 25_000
         case .observations: 10_000
         case .push: 100_000
         case .sync: 336_776

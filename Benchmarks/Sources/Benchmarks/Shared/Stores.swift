@@ -18,9 +18,12 @@ final class StoreFolder {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
+    /// The path of a file.
+    func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+
     /// A path at which there is no file, nor a journal of one.
     func newPath(_ name: String) -> String {
-        let path = folder.appendingPathComponent(name).path
+        let path = path(name)
         for suffix in ["", "-journal", "-wal", "-shm"] {
             try? FileManager.default.removeItem(atPath: path + suffix)
         }

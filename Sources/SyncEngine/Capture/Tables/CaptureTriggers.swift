@@ -4,13 +4,20 @@ import CipherStore
 ///
 /// The programs are plain SQL without functions of ours, so that every program
 /// that writes to the file is tracked. Values are compared as bytes and by
-/// type: `IS NOT` misses 'a' → 'A' on a NOCASE column, and 1 → 1.0.
+/// type: `IS NOT` misses 'a' → 'A' on a NOCASE column, and 1 → 1.0. A column of
+/// the affinity TEXT holds no numbers, and one of REAL no integers, so values
+/// of two types differ there anyway, and two calls of a function are spared.
 ///
 /// Those of insertions and updates use no conflict clause, because the outer statement's would override it. A deletion
 /// has none. `OR ROLLBACK` spares it the statement journal, which SQLCipher 3 encrypts anew for each deletion, and never
 /// comes to pass: no constraint of the log can fail there.
 struct CaptureTriggers {
+    /// The version of the statements. A store that was brought up to another one gets its triggers anew.
+    static let version = 2
+
     let table: SyncedTable
+    /// The affinities of its columns, by lowercased name. A column without one is compared by type as well.
+    let affinities: [String: ColumnAffinity]
 
     private static let now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
     private static let orRollback = " OR ROLLBACK"
@@ -24,6 +31,18 @@ struct CaptureTriggers {
         try String.fetchAll(
             db, sql: "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name GLOB ?",
             arguments: ["_sync_[iudk]*_\(number)"])
+    }
+
+    /// The triggers of a table as it is in the file.
+    static func load(_ db: Database, _ table: SyncedTable) throws -> CaptureTriggers {
+        CaptureTriggers(table: table, affinities: try ColumnAffinity.loadAll(db, table: table.name))
+    }
+
+    /// The statements as SQLite keeps them, without the name of the schema.
+    var storedStatements: [String] {
+        statements.map {
+            $0.replacing("CREATE TRIGGER main.", with: "CREATE TRIGGER ", maxReplacements: 1)
+        }
     }
 
     /// The statements that create the triggers.
@@ -61,7 +80,7 @@ struct CaptureTriggers {
     private var keyTrigger: String {
         """
         CREATE TRIGGER main._sync_k_\(table.number) AFTER UPDATE OF \(key) ON \(name)
-        WHEN \(Self.isLocal) AND \(Self.differs(key)) BEGIN
+        WHEN \(Self.isLocal) AND \(differs(table.key)) BEGIN
             \(append(ChangeLog.Operation.delete, "OLD.\(key)", condition: "OLD.\(key) IS NOT NULL"))\(keepLastRow())
             \(append(ChangeLog.Operation.insert, "NEW.\(key)", condition: "NEW.\(key) IS NOT NULL"))
         END
@@ -84,10 +103,14 @@ struct CaptureTriggers {
         }.joined()
     }
 
-    private static func differs(_ column: String) -> String {
-        """
-        (OLD.\(column) COLLATE BINARY IS NOT NEW.\(column) COLLATE BINARY OR typeof(OLD.\(column)) <> typeof(NEW.\(column)))
-        """
+    private func differs(_ column: String) -> String {
+        let name = column.quotedDatabaseIdentifier
+        let types =
+            switch affinities[column.identifierKey] {
+            case .text, .real: ""
+            case .integer, .numeric, .blob, nil: " OR typeof(OLD.\(name)) <> typeof(NEW.\(name))"
+            }
+        return "(OLD.\(name) COLLATE BINARY IS NOT NEW.\(name) COLLATE BINARY\(types))"
     }
 
     private var groups: [(number: Int, columns: [SyncedTable.Column])] {
@@ -98,7 +121,7 @@ struct CaptureTriggers {
     private func updateTrigger(_ group: (number: Int, columns: [SyncedTable.Column])) -> String {
         assert(!group.columns.isEmpty, "a trigger on no column is none")
         let tests = group.columns.map { column in
-            (column.number % ChangeLog.columnsPerGroup, Self.differs(column.name.quotedDatabaseIdentifier))
+            (column.number % ChangeLog.columnsPerGroup, differs(column.name))
         }
         // SQLite's << and | have one precedence, hence all the parentheses.
         let mask = tests.map { "(\($0.1) << \($0.0))" }.joined(separator: " | ")

@@ -11,9 +11,7 @@ struct CapturedSchema {
     let key: String
     /// The columns whose updates are logged, by number.
     let columns: [Int: String]
-    /// Whether the trigger of deletions is one of this program. Those of older ones keep nothing, open a statement
-    /// journal for each deletion, or keep the first part only of rows with several.
-    let hasPresentDeletion: Bool
+    private let texts: Set<String>
 
     /// Whether the triggers and the table have the columns and the key that the metadata name, byte for byte.
     func isOf(_ table: SyncedTable, _ definition: TableDefinition) -> Bool {
@@ -24,6 +22,9 @@ struct CapturedSchema {
             && Set(known.values) == Set(definition.columns.map { Array($0.utf8) })
             && table.key.hasSameBytes(as: definition.key)
     }
+
+    /// Whether the triggers are those that this program makes. Those of older ones are slower, or keep nothing of deleted rows.
+    func isUpToDate(_ triggers: CaptureTriggers) -> Bool { texts == Set(triggers.storedStatements) }
 
     /// Reads the triggers of a table.
     ///
@@ -69,7 +70,7 @@ struct CapturedSchema {
     }
 
     private init?(_ programs: Programs) {
-        guard let insertion = programs.texts["i"], let deletion = programs.texts["d"],
+        guard let insertion = programs.texts["i"], programs.texts["d"] != nil,
             programs.texts["k"] != nil, let key = CaptureTriggerNames.key(in: insertion)
         else { return nil }
         var columns: [Int: String] = [:]
@@ -82,8 +83,6 @@ struct CapturedSchema {
         table = programs.table
         self.key = key
         self.columns = columns
-        hasPresentDeletion =
-            deletion.contains("INSERT OR ROLLBACK INTO")
-            && deletion.ranges(of: "WHERE last_insert_rowid() - ").count <= 1
+        texts = Set(programs.texts.values)
     }
 }

@@ -11,13 +11,14 @@ struct SchemaMark {
     let db: Database
 
     /// SQLite counts the changes of a schema (https://www.sqlite.org/fileformat2.html#schema_cookie). A copy that another
-    /// program made begins to count anew, so the objects are told apart as well: by how many there are, and where.
+    /// program made begins to count anew, so the objects are told apart as well: by how many there are, and where. Triggers of
+    /// an older program are looked at as well.
     private func current() throws -> String {
         let cookie = try Row.fetchOne(db.cachedStatement(sql: "PRAGMA main.schema_version"))
         let objects = try Row.fetchOne(
             db.cachedStatement(sql: "SELECT count(*), max(rowid), total(rootpage) FROM main.sqlite_master"))
         let values = [cookie, objects].flatMap { $0?.databaseValues ?? [] }
-        return values.map(\.description).joined(separator: " ")
+        return (values.map(\.description) + ["\(CaptureTriggers.version)"]).joined(separator: " ")
     }
 
     /// Whether neither the schema nor what the metadata say of tables and columns has changed since it was noted.

@@ -100,7 +100,7 @@ extension TableTracking {
         of table: SyncedTable, _ definition: TableDefinition, _ captured: CapturedSchema
     ) throws -> Bool {
         guard !captured.isOf(table, definition) else {
-            if !captured.hasPresentDeletion { try createTriggers(table) }
+            if try !captured.isUpToDate(CaptureTriggers.load(db, table)) { try createTriggers(table) }
             return false
         }
         // The entries so far are of the columns as they were.

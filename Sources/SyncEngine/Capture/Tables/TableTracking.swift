@@ -50,7 +50,7 @@ struct TableTracking {
     /// Creates the triggers of a table anew.
     func createTriggers(_ table: SyncedTable) throws {
         try dropTriggers(table)
-        for statement in CaptureTriggers(table: table).statements { try db.execute(sql: statement) }
+        for statement in try CaptureTriggers.load(db, table).statements { try db.execute(sql: statement) }
         try db.execute(sql: "PRAGMA recursive_triggers = ON")
     }
 

@@ -234,17 +234,17 @@ private struct MetadataCheckRun {
             uniquingKeysWith: { first, _ in first })
         var problems: [StoreProblem] = []
         let isFormer = try hasFormerDeletions()
-        for statement in CaptureTriggers(table: table).statements {
-            // SQLite keeps the text without the name of the schema.
-            let expected = statement.replacing(
-                "CREATE TRIGGER main.", with: "CREATE TRIGGER ", maxReplacements: 1)
+        let present = try CaptureTriggers.load(db, table).storedStatements
+        // Those from before columns were compared by their affinities.
+        let former = CaptureTriggers(table: table, affinities: [:]).storedStatements
+        for (expected, former) in zip(present, former) {
             let name = String(expected.dropFirst("CREATE TRIGGER ".count).prefix { $0 != " " })
             switch found.removeValue(forKey: name) {
             case nil:
                 problems.append(
                     StoreProblem(
                         .metadata, "trigger \(name) of table \(table.name) is missing", table: table.name))
-            case expected, LastRows.formerTrigger(expected): break
+            case expected, former, LastRows.formerTrigger(former): break
             // The next synchronization makes them anew, together with their table.
             case _? where isFormer && (name.hasPrefix("_sync_d_") || name.hasPrefix("_sync_k_")): break
             default:
