@@ -77,7 +77,8 @@ import Testing
                 db, sql: "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'item'")
         }
         try a.changeUnobserved(
-            "DROP TABLE item; CREATE TABLE item (id BLOB PRIMARY KEY, name);" + triggers.joined(separator: ";"))
+            "DROP TABLE item; CREATE TABLE item (id BLOB PRIMARY KEY, name);"
+                + triggers.joined(separator: ";"))
         try a.sync(b)
         try a.execute("INSERT INTO item VALUES (?, 1)", [key(1)])
         let count = try a.logCount()
