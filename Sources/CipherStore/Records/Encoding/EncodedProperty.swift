@@ -1,14 +1,10 @@
-import Foundation
-
 /// How a property of a record is encoded.
 struct EncodedProperty {
     enum Kind {
         /// By the database value that its type gives.
         case value(any DatabaseValueConvertible.Type)
-        /// By what its type encodes.
+        /// By what the value encodes: itself, or JSON.
         case encodable
-        /// As JSON.
-        case json(JSONEncoder)
 
         init(_ type: any Encodable.Type) {
             // An optional gives its value to the encoder, which knows the strategies.
@@ -21,7 +17,7 @@ struct EncodedProperty {
     }
 
     let type: ObjectIdentifier
-    var kind: Kind
+    let kind: Kind
 }
 
 /// Any `Optional`.

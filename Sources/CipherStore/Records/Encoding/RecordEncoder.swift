@@ -33,6 +33,7 @@ final class RecordEncoder {
     @exclusivity(unchecked) private var columnStrategy = DatabaseColumnEncodingStrategy.useDefaultKeys
     @exclusivity(unchecked) private var properties: [EncodedProperty] = []
     private var snakeCaseNames: [String: String] = [:]
+    private var jsonEncoders: [String: JSONEncoder] = [:]
 
     /// The keys of the columns of a layout, as far as they are known.
     private let keys = ExpectedKeys()
@@ -56,6 +57,7 @@ final class RecordEncoder {
             columnStrategy = type.databaseColumnEncodingStrategy
             databaseUserInfo = type.databaseEncodingUserInfo
             properties = []
+            jsonEncoders = [:]
             containerSource = nil
             keys.removeAll()
         }
@@ -181,18 +183,13 @@ final class RecordEncoder {
         of value: Value, column: String, key: some CodingKey
     ) throws -> DatabaseValue {
         if let value = try directValue(of: value, column: column) { return value }
-        let position = storage.count
-        let kind = property(at: position, Value.self)
-        switch kind {
+        switch property(at: storage.count, Value.self) {
         case .value(let type):
             return open(type, value)
-        case .json(let encoder):
-            return try json(value, encoder)
         case .encodable:
+            // Each value is asked: others of its type may be nil, or a single value where this one is several.
             if let value = try columnEncoder.encode(value, column: column, key: key) { return value }
-            let encoder = jsonEncoder(for: column)
-            properties[position].kind = .json(encoder)
-            return try json(value, encoder)
+            return String(decoding: try jsonEncoder(for: column).encode(value), as: UTF8.self).databaseValue
         }
     }
 
@@ -221,12 +218,12 @@ final class RecordEncoder {
         unsafeBitCast(value, to: type).databaseValue
     }
 
-    private func json(_ value: some Encodable, _ encoder: JSONEncoder) throws -> DatabaseValue {
-        String(decoding: try encoder.encode(value), as: UTF8.self).databaseValue
-    }
-
+    /// The JSON encoder of a column, which is asked for once.
     private func jsonEncoder(for column: String) -> JSONEncoder {
-        recordType?.databaseJSONEncoder(for: column) ?? JSONEncoder()
+        if let encoder = jsonEncoders[column] { return encoder }
+        let encoder = recordType?.databaseJSONEncoder(for: column) ?? JSONEncoder()
+        jsonEncoders[column] = encoder
+        return encoder
     }
 
     /// Returns how the property at a position is encoded.
