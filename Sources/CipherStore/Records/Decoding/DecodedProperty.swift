@@ -134,8 +134,6 @@ struct DecodedKind {
 
     let type: ObjectIdentifier
     let source: Source
-    /// Whether a column of the type holds JSON.
-    var isJSON = false
 
     init(_ type: any Decodable.Type) {
         self.type = ObjectIdentifier(type)

@@ -171,10 +171,8 @@ extension RecordDecoder {
     private func decodeColumn<Value: Decodable>(
         _ type: Value.Type, _ column: Int, _ property: Int, _ key: some CodingKey
     ) throws -> Value {
-        if properties[property].kind?.isJSON != true {
-            if let value = try decodeColumn(type, at: column, property: property, key: key) { return value }
-            properties[property].kind?.isJSON = true
-        }
+        // Each column is tried: that of another row may be NULL, or a single value where this one is JSON.
+        if let value = try decodeColumn(type, at: column, property: property, key: key) { return value }
         return try jsonDecoder(property).decode(type, from: row.decode(Data.self, atIndex: column))
     }
 

@@ -69,6 +69,30 @@ import Testing
         }
     }
 
+    @Test(arguments: ["ASC", "DESC"])
+    func aPropertyIsReadAlikeWhateverRowsCameBefore(order: String) throws {
+        let notes = [Note(id: 1, payload: .counts(["a": 1])), Note(id: 2, payload: .word(.green))]
+        let entries = [
+            Entry<Address?>(id: 1, value: Address(city: "Rome")), Entry<Address?>(id: 2, value: nil),
+        ]
+        try DatabaseQueue().write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE note (id INTEGER PRIMARY KEY, payload TEXT);
+                    INSERT INTO note VALUES (1, '{"a":1}'), (2, 'green');
+                    CREATE TABLE entry (id INTEGER PRIMARY KEY, value TEXT);
+                    INSERT INTO entry VALUES (1, '{"city":"Rome"}'), (2, NULL);
+                    """)
+            let readNotes = try Note.fetchAll(db, sql: "SELECT * FROM note ORDER BY id \(order)")
+            #expect(readNotes == (order == "ASC" ? notes : notes.reversed()))
+            let readEntries = try Entry<Address?>
+                .fetchAll(db, sql: "SELECT * FROM entry ORDER BY id \(order)")
+            #expect(readEntries == (order == "ASC" ? entries : entries.reversed()))
+            try db.execute(sql: "UPDATE note SET payload = 'blue' WHERE id = 2")
+            #expect(throws: (any Error).self) { try Note.fetchAll(db) }
+        }
+    }
+
     @Test func aColumnHasItsOwnJSONEncoder() throws {
         struct Visit: Encodable, PersistableRecord {
             enum CodingKeys: CodingKey { case id, seconds, milliseconds }
