@@ -30,14 +30,16 @@ extension SQLExpression {
 
     /// Compares, with a collation of either side moved to the whole:
     /// `a = b COLLATE NOCASE`.
+    ///
+    /// The collation of a comparison stays there: of its truth there is nothing to collate.
     static func compare(
         _ left: SQLExpression, _ right: SQLExpression,
         _ make: (SQLExpression, SQLExpression) -> SQLExpression
     ) -> SQLExpression {
         switch (left.node, right.node) {
-        case (.collated(let left, let collation), _):
+        case (.collated(let left, let collation), _) where !left.isCondition:
             SQLExpression(.collated(compare(left, right, make), collation))
-        case (_, .collated(let right, let collation)):
+        case (_, .collated(let right, let collation)) where !right.isCondition:
             SQLExpression(.collated(compare(left, right, make), collation))
         default:
             make(left, right)
@@ -68,7 +70,7 @@ extension SQLExpression {
     static func between(
         _ expression: SQLExpression, _ lower: SQLExpression, _ upper: SQLExpression
     ) -> SQLExpression {
-        if case .collated(let inner, let collation) = expression.node {
+        if case .collated(let inner, let collation) = expression.node, !inner.isCondition {
             return SQLExpression(.collated(between(inner, lower, upper), collation))
         }
         return SQLExpression(.between(expression, lower, upper, isNegated: false))
@@ -126,7 +128,7 @@ extension SQLExpression {
             SQLExpression(.rowExists(isNegated: !isNegated))
         case .isEmpty(let expression, let isNegated):
             SQLExpression(.isEmpty(expression, isNegated: !isNegated))
-        case .collated(let expression, let collation):
+        case .collated(let expression, let collation) where expression.hasNegativeForm:
             SQLExpression(.collated(expression.negated, collation))
         case .aliased(let alias, let expression):
             SQLExpression(.aliased(alias, expression.negated))
@@ -137,16 +139,39 @@ extension SQLExpression {
         }
     }
 
+    /// Whether the expression is negated without `NOT`, so that a collation behind it still concerns its operands.
+    private var hasNegativeForm: Bool {
+        switch node {
+        case .equality, .like, .between, .isIn, .exists, .rowExists, .isEmpty, .value: true
+        case .collated(let expression, _), .aliased(_, let expression): expression.hasNegativeForm
+        default: false
+        }
+    }
+
+    /// Whether the expression is true or false by the comparison of its operands.
+    private var isCondition: Bool {
+        switch node {
+        case .equality, .like, .between, .isIn, .not: true
+        case .infix(let sql, _, _): ["<", "<=", ">", ">="].contains(sql)
+        case .joined(let op, _): op == .and || op == .or
+        case .collated(let expression, _), .aliased(_, let expression), .detached(let expression):
+            expression.isCondition
+        default: false
+        }
+    }
+
     /// The expression with a collation, where it has an effect.
     ///
-    /// `x IN (…) COLLATE NOCASE` does not collate the comparison, and of
-    /// `a < x AND x < b` both comparisons want the collation.
+    /// `x IN (…) COLLATE NOCASE` does not collate the comparison, nor does
+    /// `NOT (a < x) COLLATE NOCASE`, and of `a < x AND x < b` both comparisons want the collation.
     func collated(_ collation: String) -> SQLExpression {
         switch node {
         case .isIn(let expression, let members, let isNegated):
             SQLExpression(.isIn(expression.collated(collation), members, isNegated: isNegated))
         case .joined(let op, let operands) where op == .and || op == .or:
             SQLExpression(.joined(op, operands.map { $0.collated(collation) }))
+        case .not(let operand):
+            SQLExpression(.not(operand.collated(collation)))
         default:
             SQLExpression(.collated(self, collation))
         }
