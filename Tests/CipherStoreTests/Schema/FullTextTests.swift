@@ -38,6 +38,39 @@ import Testing
         }
     }
 
+    @Test func aSynchronizedTableFollowsTheLanguagesOfItsContent() throws {
+        try DatabaseQueue().write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE note (id INTEGER PRIMARY KEY, body TEXT, language INTEGER);
+                    INSERT INTO note VALUES (1, 'alpha', 1);
+                    """)
+            try db.create(virtualTable: "noteText", using: FTS4()) { t in
+                t.synchronize(withTable: "note")
+                t.column("body")
+                t.column("language").asLanguageId()
+            }
+            let found = { (language: Int) in
+                try Int.fetchAll(
+                    db,
+                    sql: """
+                        SELECT docid FROM noteText WHERE noteText MATCH 'alpha' AND language = ?
+                        ORDER BY docid
+                        """, arguments: [language])
+            }
+            try db.execute(
+                sql: "INSERT INTO note VALUES (2, 'alpha', 1), (3, 'alpha', 2), (4, 'alpha', NULL)")
+            let inserted = try [found(1), found(2), found(0)]
+            #expect(inserted == [[1, 2], [3], [4]])
+            try db.execute(
+                sql: "UPDATE note SET language = 2 WHERE id = 1; DELETE FROM note WHERE id IN (2, 4)")
+            let changed = try [found(1), found(2), found(0)]
+            #expect(changed == [[], [1, 3], []])
+            // It throws when an entry is left of a row that is gone.
+            try db.execute(sql: "INSERT INTO noteText(noteText) VALUES ('integrity-check')")
+        }
+    }
+
     @Test func aModuleErrorUndoesTheTable() throws {
         struct Failing: VirtualTableModule {
             struct Stop: Error {}

@@ -53,9 +53,9 @@ extension FTS4: VirtualTableModule {
     ) throws {
         guard definition.isSynchronized, let content = definition.contentTable else { return }
         let rowID = try db.primaryKey(content).rowIDColumn ?? "rowid"
-        let columns = definition.columns.filter { !$0.isLanguageID }.map(\.name)
+        // The language among them: words are found, and taken out, in the language they were put in by.
         let triggers = FTS4Triggers(
-            table: tableName, content: content, rowID: rowID, columns: columns,
+            table: tableName, content: content, rowID: rowID, columns: definition.columns.map(\.name),
             ifNotExists: definition.configuration.ifNotExists)
         for statement in triggers.statements { try db.execute(sql: statement) }
         let table = tableName.quotedDatabaseIdentifier
@@ -183,6 +183,8 @@ public final class FTS4ColumnDefinition {
     }
 
     /// Makes the column the number of the row's language.
+    ///
+    /// A search says in which language: `note MATCH 'tea' AND language = 1`. Without that it is 0.
     @discardableResult
     public func asLanguageId() -> Self {
         isLanguageID = true
