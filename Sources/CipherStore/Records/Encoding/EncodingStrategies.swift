@@ -79,11 +79,20 @@ extension DatabaseDateEncodingStrategy {
         case .timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate.databaseValue
         case .timeIntervalSince1970: date.timeIntervalSince1970.databaseValue
         case .secondsSince1970: Self.whole(date.timeIntervalSince1970)
-        case .millisecondsSince1970: Self.whole(date.timeIntervalSince1970 * 1000)
+        case .millisecondsSince1970: Self.whole(Self.milliseconds(date))
         case .iso8601: date.formatted(.iso8601).databaseValue
         case .formatted(let formatter): formatter.string(from: date).databaseValue
         case .custom(let encode): encode(date)?.databaseValue ?? .null
         }
+    }
+
+    /// The milliseconds since 1970, whole where they are whole but for the rounding of the date.
+    ///
+    /// A date counts from 2001, so that what is read from a whole number may be a hair less than it.
+    private static func milliseconds(_ date: Date) -> Double {
+        let product = date.timeIntervalSince1970 * 1000
+        let nearest = product.rounded()
+        return abs(product - nearest) < max(0.001, 2 * product.ulp) ? nearest : product
     }
 
     /// The whole number below, or the number itself when no integer can hold it.
