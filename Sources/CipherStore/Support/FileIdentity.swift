@@ -15,6 +15,11 @@ struct FileIdentity: Equatable {
     init?(path: String) {
         var information = stat()
         guard stat(path, &information) == 0 else { return nil }
+        self.init(information)
+    }
+
+    /// The identity of the file that the system told of.
+    init(_ information: stat) {
         device = UInt64(truncatingIfNeeded: information.st_dev)
         inode = UInt64(truncatingIfNeeded: information.st_ino)
     }

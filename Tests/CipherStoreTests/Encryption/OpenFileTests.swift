@@ -87,9 +87,41 @@ import Testing
             #expect(try store.title(.keyed("new")) == "kept")
         }
 
-        private func makeStore(_ path: String) throws {
+        @Test func aPassphraseIsChangedInTheFileThatIsOpenFromAnotherFolder() async throws {
+            let home = folder
+            let other = home.file("other")
+            try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: false)
+            for name in ["queue.db", "pool.db"] {
+                try makeStore(home.file(name))
+                try makeStore("\(other)/\(name)", table: "another")
+            }
+            await #expect(processExitsWith: .success) { [path = home.path as String] in
+                try OpenFileTests.changePassphrases(in: path)
+            }
+            for name in ["queue.db", "pool.db"] {
+                #expect(try hasTable("written", home.file(name), "new"))
+                #expect(try hasTable("another", "\(other)/\(name)", "old"))
+            }
+        }
+
+        /// Runs in a process of its own, because it enters other folders.
+        static func changePassphrases(in folder: String) throws {
+            let files = FileManager.default
+            try #require(files.changeCurrentDirectoryPath(folder))
+            let queue = try DatabaseQueue(path: "queue.db", configuration: .keyed("old"))
+            let pool = try DatabasePool(path: "pool.db", configuration: .keyed("old"))
+            try #require(files.changeCurrentDirectoryPath(folder + "/other"))
+            try queue.changePassphrase("new")
+            try pool.changePassphrase("new")
+            try queue.write { try $0.execute(sql: "CREATE TABLE written (a)") }
+            try pool.write { try $0.execute(sql: "CREATE TABLE written (a)") }
+            try queue.close()
+            try pool.close()
+        }
+
+        private func makeStore(_ path: String, table: String = "t") throws {
             let queue = try DatabaseQueue(path: path, configuration: .keyed("old"))
-            try queue.write { try $0.execute(sql: "CREATE TABLE t (a)") }
+            try queue.write { try $0.execute(sql: "CREATE TABLE \(table) (a)") }
             try queue.close()
         }
 

@@ -28,7 +28,8 @@ struct OpenStoreRekey {
             passphrase: secret.bytes, salt: KeyDerivation.newSalt(), settings: current.settings)
         db.waitForLocks(seconds: 2)
         defer { if !db.isClosed { db.waitForLocks() } }
-        try StoreRekey.explainingErrors(db.path) { file in
+        // The path that was given may lead to another store, from the folder that the process is in now.
+        try StoreRekey.explainingErrors(db.filePath) { file in
             try StoreReplacement(source: db, path: file, key: key, progress: progress).run()
         }
         db.keyCache.replace(current, with: key, passphrase: secret.bytes)
@@ -67,7 +68,7 @@ struct OpenStoreRekey {
         while true {
             do {
                 let new = try Database(
-                    path: db.path, configuration: configuration, keyCache: db.keyCache,
+                    path: db.filePath, configuration: configuration, keyCache: db.keyCache,
                     label: db.description, memorySettings: db.memorySettings)
                 new.takeOver(from: db)
                 return new
@@ -79,7 +80,7 @@ struct OpenStoreRekey {
                 throw StoreError(
                     .cannotRead,
                     "the new passphrase is in effect, but the database could not be opened again (\(error)), so the connection was closed; open it with the new passphrase",
-                    path: db.path)
+                    path: db.filePath)
             }
         }
     }

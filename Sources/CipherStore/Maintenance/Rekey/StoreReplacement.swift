@@ -14,6 +14,8 @@ import Foundation
 struct StoreReplacement {
     /// A connection of its own to the store, which this takes exclusively.
     let source: Database
+
+    /// Where the file of the connection is, from the root on where the process may have entered another folder.
     let path: String
 
     /// The key of the copy.
@@ -105,7 +107,10 @@ struct StoreReplacement {
     /// processes that still have it open.
     private func swap(_ file: FileReplacement) throws {
         var information = stat()
-        guard stat(file.destination, &information) == 0, !SQLiteHandle.hasMoved(source.handle) else {
+        // That some file has the name is not enough: it has to be the one that is open.
+        guard stat(file.destination, &information) == 0, FileIdentity(information) == source.fileIdentity,
+            !SQLiteHandle.hasMoved(source.handle)
+        else {
             throw Database.replacedFileError(path: file.destination)
         }
         file.copyMode(of: information)
