@@ -81,6 +81,18 @@ import Testing
         #expect(overwritten != nil && overwritten != written)
     }
 
+    @Test func aRelayThatWasStartedAgainTellsTheSameVersions() throws {
+        let mailbox = try relay.mailbox(channel)
+        _ = try mailbox.folders()
+        try write(mailbox, path, [1])
+        let written = try mailbox.files(in: path.folder).first?.version
+        relay.channel.epoch = RelayEpoch.random()
+        _ = try mailbox.folders()
+        let listed = try mailbox.files(in: path.folder).first?.version
+        #expect(mailbox.takeEvents() == [.otherEpoch])
+        #expect(written != nil && listed == written)
+    }
+
     @Test func filesOfOthersThatAreRemovedGo() throws {
         let (mailbox, other) = (try relay.mailbox(channel), try relay.mailbox(channel))
         for number in 0..<5 { try write(other, bundle(number), [1]) }

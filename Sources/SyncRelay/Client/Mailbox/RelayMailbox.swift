@@ -88,10 +88,11 @@ public struct RelayMailbox: Mailbox {
     /// - throws: As ``folders()``, when the channel was not looked at yet.
     public func files(in folder: String) throws -> [MailboxFile] {
         let directory = try state.directory ?? RelayLook(state: state, check: check).run()
+        // Without the epoch, which is another one after each start of the relay, though nobody has written any file.
         return directory.folders[folder, default: [:]].map { name, file in
             MailboxFile(
                 name: name, byteCount: file.byteCount, modifiedMilliseconds: file.milliseconds,
-                version: "\(directory.moment.epoch)-\(file.position)")
+                version: "\(file.position)")
         }
     }
 
