@@ -25,7 +25,11 @@ final class SerializedDatabase: @unchecked Sendable {
     /// A queue holds its connection for life through this.
     private struct Unowned { unowned let database: SerializedDatabase }
 
+    /// The path that was given.
     let path: String
+
+    /// Where the file is, also when the process has entered another folder since it was opened.
+    let filePath: String
     let configuration: Configuration
 
     /// Who wants to know of commits of other connections.
@@ -34,20 +38,25 @@ final class SerializedDatabase: @unchecked Sendable {
     /// The identity of the file that was opened.
     private(set) var fileIdentity: FileIdentity?
 
+    /// - parameters:
+    ///     - path: The path that was given.
+    ///     - file: Where the file is, when another connection has opened it by that path; nil for the path.
     init(
-        path: String, configuration: Configuration, keyCache: KeyCache, label: String, isReader: Bool = false,
-        memorySettings: CipherSettings = .default
+        path: String, file: String? = nil, configuration: Configuration, keyCache: KeyCache, label: String,
+        isReader: Bool = false, memorySettings: CipherSettings = .default
     ) throws {
         self.path = path
         self.configuration = configuration
-        db = try Self.retrying(path) {
+        let file = file ?? path
+        db = try Self.retrying(file) {
             try Database.opening(
-                path: path, configuration: configuration, keyCache: keyCache, label: label,
+                path: file, configuration: configuration, keyCache: keyCache, label: label,
                 memorySettings: memorySettings)
         }
         interruption = Lock(db.interruption)
         commits = db.commits
         fileIdentity = db.fileIdentity
+        filePath = db.filePath
         if !isReader { db.noteDataVersion() }
         queue = configuration.makeDispatchQueue(label: label, isReader: isReader)
         actor = DispatchQueueActor(queue)

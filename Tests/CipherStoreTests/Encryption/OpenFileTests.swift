@@ -119,6 +119,44 @@ import Testing
             try pool.close()
         }
 
+        @Test func furtherConnectionsOpenTheFileThatIsOpenFromAnotherFolder() async throws {
+            let home = folder
+            let other = home.file("other")
+            try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: false)
+            for path in [home.file("pool.db"), other + "/pool.db"] {
+                try makeStore(path, table: path.hasPrefix(other) ? "another" : "t")
+                // Else no snapshot could be made of it.
+                try DatabasePool(path: path, configuration: .keyed("old")).close()
+            }
+            await #expect(processExitsWith: .success) { [path = home.path as String] in
+                try OpenFileTests.openFurtherConnections(in: path)
+            }
+        }
+
+        /// Runs in a process of its own, because it enters other folders.
+        static func openFurtherConnections(in folder: String) throws {
+            let (files, other) = (FileManager.default, folder + "/other")
+            try #require(files.changeCurrentDirectoryPath(folder))
+            let pool = try DatabasePool(path: "pool.db", configuration: .keyed("old"))
+            try #require(files.changeCurrentDirectoryPath(other))
+            let snapshots = try pool.writeWithoutTransaction { try DatabaseSnapshotPool($0) }
+            let isInSnapshots = try snapshots.read { try $0.tableExists("t") }
+            try #require(isInSnapshots)
+            let isInReads = try pool.read { try $0.tableExists("t") }
+            try #require(isInReads)
+            let isInSnapshot = try pool.makeSnapshot().read { try $0.tableExists("t") }
+            try #require(isInSnapshot)
+            let before = try files.contentsOfDirectory(atPath: other)
+            let lock = ArchiveLock(passphrase: try Passphrase("archive"), cost: .minimum)
+            var during: Set<String> = []
+            try pool.writeWithoutTransaction { db in
+                try StoreArchive.write(
+                    of: db, lock: lock, preparation: nil, now: Date(),
+                    to: { _ in during.formUnion(try files.contentsOfDirectory(atPath: other)) })
+            }
+            try #require(during == Set(before))
+        }
+
         private func makeStore(_ path: String, table: String = "t") throws {
             let queue = try DatabaseQueue(path: path, configuration: .keyed("old"))
             try queue.write { try $0.execute(sql: "CREATE TABLE \(table) (a)") }

@@ -114,7 +114,7 @@ public final class DatabasePool: DatabaseWriter {
 
     private func open(label: String, configuration: Configuration) throws -> SerializedDatabase {
         let reader = try SerializedDatabase(
-            path: path, configuration: configuration, keyCache: keyCache,
+            path: path, file: writer.filePath, configuration: configuration, keyCache: keyCache,
             label: Self.label(configuration, label), isReader: true)
         // A reader of another file than the writer's would read something else.
         guard counters.withLock({ $0.fileIdentity }) == reader.fileIdentity else {

@@ -41,7 +41,7 @@ public final class DatabaseSnapshotPool: DatabaseSnapshotReader {
     public convenience init(_ db: Database, configuration: Configuration? = nil) throws {
         try db.checkIsOpen("")
         let configuration = configuration ?? db.configuration
-        let open = Self.opener(db.path, configuration, db.keyCache)
+        let open = Self.opener(db.path, configuration, db.keyCache, file: db.watchedFile)
         if !db.isInsideTransaction {
             try self.init(path: db.path, configuration: configuration, witness: db, open: open)
         } else if db.isReadOnly {
@@ -98,13 +98,20 @@ public final class DatabaseSnapshotPool: DatabaseSnapshotReader {
         readerPool = ReaderPool(readers: readers)
     }
 
+    /// What opens a reading connection.
+    ///
+    /// - parameter file: The file of another connection, which it has to be; nil for whatever is at the path.
     private static func opener(
-        _ path: String, _ configuration: Configuration, _ keyCache: KeyCache
+        _ path: String, _ configuration: Configuration, _ keyCache: KeyCache, file: WatchedFile? = nil
     ) -> () throws -> SerializedDatabase {
         {
-            try SerializedDatabase(
-                path: path, configuration: configuration.ofReader, keyCache: keyCache,
+            let reader = try SerializedDatabase(
+                path: path, file: file?.path, configuration: configuration.ofReader, keyCache: keyCache,
                 label: "\(configuration.label ?? "CipherStore.DatabaseSnapshotPool").reader", isReader: true)
+            if let file, reader.fileIdentity != file.identity {
+                throw Database.replacedFileError(path: path)
+            }
+            return reader
         }
     }
 

@@ -61,7 +61,7 @@ public enum StoreArchive {
         progress: StoreProgressHandler? = nil, to output: @escaping (Data) throws -> Void
     ) throws {
         let content = try Draft(of: source)
-        let inner = try FileReplacement(destination: source.path, purpose: "archive")
+        let inner = try FileReplacement(destination: source.filePath, purpose: "archive")
         defer { inner.discard() }
         do {
             try content.write(

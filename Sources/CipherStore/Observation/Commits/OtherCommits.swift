@@ -27,7 +27,7 @@ final class OtherCommits: Sendable {
             state.lastID += 1
             state.receivers[state.lastID] = receiver
             if state.watch == nil {
-                state.watch = CommitWatch(path: connection.path) { [weak connection] completion in
+                state.watch = CommitWatch(path: connection.filePath) { [weak connection] completion in
                     guard let connection else { return }
                     connection.askForCommits(completion)
                 }
