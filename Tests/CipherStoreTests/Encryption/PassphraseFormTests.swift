@@ -88,6 +88,26 @@ import Testing
         #expect(try value(.keyed(Self.composed)) == 1)
     }
 
+    /// In WAL mode the first page of the file is that of before until a checkpoint, which a snapshot keeps from being done.
+    @Test(arguments: [false, true])
+    func aPoolOfAnotherProgramsStoreReadsOnInTheNormalisedForm(hasSnapshot: Bool) throws {
+        try makeForeignStore()
+        let pool = try DatabasePool(path: path, configuration: .keyed(Self.decomposed))
+        let snapshot = try hasSnapshot ? pool.makeSnapshot() : nil
+        let before = SQLiteHandle.leadingBytes(ofFile: path, count: 4096)
+        try pool.barrierWriteWithoutTransaction { db throws in
+            try db.changePassphrase(Self.composed)
+            pool.invalidateReadOnlyConnections()
+        }
+        let after = SQLiteHandle.leadingBytes(ofFile: path, count: 4096)
+        #expect((before == after) == hasSnapshot)
+        #expect(try pool.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
+        #expect(try value(.keyed(Self.decomposed)) == 1)
+        #expect(try value(.keyed(Self.composed)) == 1)
+        #expect(throws: DatabaseError.self) { try value(.keyed(Self.decomposed + "!")) }
+        try snapshot?.close()
+    }
+
     @Test func aNewStoreOpensWithEitherForm() throws {
         let queue = try DatabaseQueue(path: path, configuration: .keyed(Self.decomposed))
         try queue.write { try $0.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1)") }

@@ -76,7 +76,12 @@ extension Database {
         try execute(sql: "BEGIN EXCLUSIVE TRANSACTION")
         do {
             // A cancellation that comes now comes too late.
-            try protected { try rewrite(with: new) }
+            try protected {
+                try rewrite(with: new)
+                // In WAL mode the file has its pages under the former key until then. Who reads an older state keeps it
+                // from happening, so nothing relies on it.
+                try? execute(sql: "PRAGMA wal_checkpoint(PASSIVE)")
+            }
         } catch {
             dispose()
             throw StoreError(

@@ -52,7 +52,9 @@ extension Database {
             encryptionKey = key.with(settings: settings)
             return
         }
-        let start = SQLiteHandle.leadingBytes(handle, count: settings.pageSize)
+        let start =
+            WALFile.firstPage(ofStore: path, pageSize: settings.pageSize, for: secret)
+            ?? SQLiteHandle.leadingBytes(handle, count: settings.pageSize)
         let derived = try keyCache.key(secret, salt: key.salt, settings: settings, start: start)
         try use(derived.key, isProven: false)
         withoutTracing { _ = SQLiteHandle.execute(handle, "PRAGMA kdf_iter = \(iterations)") }

@@ -36,8 +36,10 @@ extension Database {
         case .plaintext: throw StoreError(.plaintext, "the database is not encrypted", path: path)
         case .truncated: throw StoreError(.damaged, "the file is too short for a database", path: path)
         case .encrypted(let salt):
+            let settings = settings.asVersion3IfSame
+            let newest = WALFile.firstPage(ofStore: path, pageSize: settings.pageSize, for: secret)
             let (key, isProven) = try keyCache.key(
-                secret, salt: salt, settings: settings.asVersion3IfSame, start: start)
+                secret, salt: salt, settings: settings, start: newest ?? start)
             try use(key, isProven: isProven)
         }
     }

@@ -55,12 +55,27 @@ struct LockedStore {
             throw notADatabase(.damaged, "the file is too short for a database")
         case .encrypted(let salt):
             // The passphrase of before a keyring was made opens the file if that did not finish.
-            if let known = try cache.key(secret, path: path, start: start) { return known }
+            if let known = try cache.key(secret, path: path, start: start) {
+                return try newest(known, secret, cache)
+            }
             guard keyringContent == nil else { throw mismatch }
             // A journal may still hold the good first page: SQLite decides.
             let key = try KeyDerivation.derive(passphrase: secret.bytes, salt: salt, settings: .default)
             return (key, false)
         }
+    }
+
+    /// The key that the newest first page proves: that in the WAL may be one of another spelling of the passphrase.
+    private func newest(
+        _ found: (key: EncryptionKey, isProven: Bool), _ secret: Secret, _ cache: KeyCache
+    ) throws -> (key: EncryptionKey, isProven: Bool) {
+        let (key, settings) = (found.key, found.key.settings)
+        guard let page = WALFile.firstPage(ofStore: path, pageSize: settings.pageSize, for: secret) else {
+            return found
+        }
+        let isCurrent = page.withUnsafeBytes { PageAuthenticator(key: key).authenticates($0, number: 1) }
+        if isCurrent { return (key, true) }
+        return try cache.key(secret, salt: key.salt, settings: settings, start: page)
     }
 
     /// The key from the keyring; nil when there is none, or when it is not that of the file.

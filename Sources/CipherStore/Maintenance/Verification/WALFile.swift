@@ -34,8 +34,12 @@ struct WALFile {
     /// Reads a WAL, and checks the MAC of each committed frame. There is none when the file is
     /// missing, or too short for a header.
     ///
+    /// - parameters:
+    ///     - path: The path of the WAL.
+    ///     - authenticator: What checks the MACs; nil to check none.
+    ///     - pageSize: The size of the pages; a WAL of others counts for nothing.
     /// - throws: A ``StoreError`` of code `cannotRead`.
-    init(path: String, authenticator: PageAuthenticator, pageSize: Int) throws {
+    init(path: String, authenticator: PageAuthenticator?, pageSize: Int) throws {
         self.path = path
         self.pageSize = pageSize
         guard FileIdentity(path: path) != nil else { return }
@@ -51,7 +55,7 @@ struct WALFile {
     }
 
     private mutating func readFrames(
-        _ file: FileHandle, _ header: Header, _ authenticator: PageAuthenticator
+        _ file: FileHandle, _ header: Header, _ authenticator: PageAuthenticator?
     ) throws {
         let size = Self.frameHeaderByteCount + pageSize
         var sum = header.sum
@@ -71,12 +75,9 @@ struct WALFile {
                     let page = Int(frame.bigEndian(at: 0))
                     open.append(
                         (page, Self.headerByteCount + (number - 1) * size + Self.frameHeaderByteCount))
-                    let isAuthentic = frame.withUnsafeBytes {
-                        authenticator.authenticates(
-                            UnsafeRawBufferPointer(rebasing: $0[Self.frameHeaderByteCount...]),
-                            number: UInt32(page))
+                    if let authenticator, !Self.isAuthentic(frame, page, authenticator) {
+                        openBad.append((number, page))
                     }
-                    if !isAuthentic { openBad.append((number, page)) }
                     guard commit > 0 else { continue }
                     for (page, offset) in open { offsets[page] = offset }
                     badFrames += openBad
@@ -94,6 +95,15 @@ struct WALFile {
         }
     }
 
+    private static func isAuthentic(
+        _ frame: [UInt8], _ page: Int, _ authenticator: PageAuthenticator
+    ) -> Bool {
+        frame.withUnsafeBytes {
+            authenticator.authenticates(
+                UnsafeRawBufferPointer(rebasing: $0[frameHeaderByteCount...]), number: UInt32(page))
+        }
+    }
+
     /// Reads the newest committed content of a page; nil when the WAL does not hold the page.
     func page(_ number: Int) -> [UInt8]? {
         guard let offset = offsets[number], let file = FileHandle(forReadingAtPath: path) else { return nil }
@@ -102,6 +112,20 @@ struct WALFile {
             let bytes = try? file.read(upToCount: pageSize), bytes.count == pageSize
         else { return nil }
         return [UInt8](bytes)
+    }
+
+    /// The first page of a store as the last commit in its WAL left it, where it is needed to tell which spelling of a
+    /// passphrase opens the store.
+    ///
+    /// In WAL mode a change from one spelling to the other leaves the file's own first page as it was until a
+    /// checkpoint, and that page proves the former one.
+    ///
+    /// - returns: nil where the secret has one spelling only, and where the WAL does not hold the page.
+    static func firstPage(ofStore path: String, pageSize: Int, for secret: Secret) -> [UInt8]? {
+        guard secret.spellings.count > 1 else { return nil }
+        let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        // What can't be read here SQLite can't read either, and says why.
+        return try? WALFile(path: file + "-wal", authenticator: nil, pageSize: pageSize).page(1)
     }
 
     /// The header of a WAL.
