@@ -66,17 +66,46 @@ import Testing
         #expect(try folder.contents().count == 2)
     }
 
-    @Test func aRekeyThatFailsAtItsEndLeavesItWhereItWas() throws {
-        let before = try keyring.content()
-        let other = folder.file("other.db")
+    /// Puts a copy of the store into its place just before a new file would take it.
+    private func replacingTheStore() throws -> StoreProgressHandler {
+        let (path, other) = (path, folder.file("other.db"))
         try FileManager.default.copyItem(atPath: path, toPath: other)
         var isReplaced = false
-        let replaceStore: StoreProgressHandler = { progress in
+        return { progress in
             guard progress.phase == .verifying, !isReplaced else { return }
             isReplaced = true
             try FileManager.default.removeItem(atPath: path)
             try FileManager.default.moveItem(atPath: other, toPath: path)
         }
+    }
+
+    @Test(arguments: [false, true]) func aNewKeyringThatFailsAtItsEndLeavesItWhereItWas(
+        hasOtherCopy: Bool
+    ) throws {
+        let before = try keyring.content()
+        let copy = keyring.path + ".bak"
+        if hasOtherCopy {
+            let former = Data(try keyring.content())
+            try FileManager.default.removeItem(atPath: keyring.path)
+            try put(slot: "other")
+            try former.write(to: URL(fileURLWithPath: copy))
+        }
+        let kept = (try keyring.content(), try Data(contentsOf: URL(fileURLWithPath: copy)))
+        let replaceStore = try replacingTheStore()
+        let error = #expect(throws: StoreError.self) {
+            try StoreRekey.makeKeyring(
+                path: path, from: Passphrase("own"), cost: .minimum, progress: replaceStore)
+        }
+        #expect(error?.code == .replaced)
+        #expect(try keyring.content() == kept.0 && Data(contentsOf: URL(fileURLWithPath: copy)) == kept.1)
+        #expect((kept.0 == before) != hasOtherCopy)
+        #expect(try folder.contents() == ["a.db", "a.db.keys", "a.db.keys.bak"])
+        #expect(try value("own") == 1)
+    }
+
+    @Test func aRekeyThatFailsAtItsEndLeavesItWhereItWas() throws {
+        let before = try keyring.content()
+        let replaceStore = try replacingTheStore()
         let error = #expect(throws: StoreError.self) {
             try StoreRekey.run(
                 path: path, from: Passphrase("own"), to: Passphrase("new"), progress: replaceStore)

@@ -213,18 +213,20 @@ public enum StoreRekey {
             var content = UnlockedKeyring(creating: key, settings: settings)
             try content.add(secret ?? known, label: label, cost: cost, now: Date())
             let bytes = content.encoded
+            var aside: KeyringSetAside?
             do {
                 try StoreReplacement(
                     source: source, path: file, key: key.encryptionKey(content.file.settings, slotID: nil),
                     progress: progress
                 ).run {
-                    if stale != nil { try keyring.storage.setAside() }
+                    if stale != nil { aside = try keyring.storage.setAside() }
                     try keyring.storage.create(bytes)
                 }
             } catch {
                 // Where the file can't be read, the keyring may be the only one that opens it.
                 if let salt = keyring.storage.storeSalt(), salt != key.salt {
                     keyring.storage.remove(ifContent: bytes)
+                    if let aside { keyring.storage.restore(aside) }
                 }
                 throw error
             }
