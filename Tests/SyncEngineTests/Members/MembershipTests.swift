@@ -154,6 +154,34 @@ import Testing
         #expect(try ben.synchronizer.membership.expiredInvitations() == [])
     }
 
+    @Test func theEndOfAnInvitationThatAnotherProcessMakesMeanwhileIsKept() throws {
+        let club = try MemberStores()
+        let elsewhere = try club.stores.open(club.anna.name).synchronizer.membership
+        let end = club.stores.clock.environment.milliseconds() + 5000
+        func inviteElsewhere() throws {
+            try elsewhere.note(endOf: elsewhere.invite(MemberName("carl"), as: .writer), end)
+        }
+        let membership = club.anna.synchronizer.membership
+        let invitation = try membership.invite(MemberName("ben"), as: .writer)
+        // Whatever is read in several transactions may be of several states.
+        var transactionCount = 0
+        var result: Result<Void, any Error>?
+        club.anna.queue.inDatabase { db in
+            db.trace { event in
+                guard "\(event)".hasPrefix("BEGIN") else { return }
+                transactionCount += 1
+                if transactionCount == 2 { result = Result { try inviteElsewhere() } }
+            }
+        }
+        try membership.note(endOf: invitation, end)
+        club.anna.queue.inDatabase { $0.trace(options: []) }
+        #expect(transactionCount > 0)
+        try (result ?? Result { try inviteElsewhere() }).get()
+        club.stores.clock.advance(milliseconds: 5000)
+        let expired = try membership.expiredInvitations()
+        #expect(expired.map(\.member.name.text) == ["ben", "carl"])
+    }
+
     @Test func anInvitationThatReachesNobodyIsWithdrawn() throws {
         let club = try MemberStores()
         let membership = club.anna.synchronizer.membership

@@ -31,17 +31,19 @@ public struct KnownMember: Sendable, Equatable {
 extension Membership {
     /// Those who are or were members, by their names; nil for a database without members.
     public func members() throws -> [KnownMember]? {
-        let (record, times) = try synchronizer.database.read { db in
-            let record = try MembershipRecord.load(db, StoreMetadata.require(db).store)
-            return (record, try record.map { _ in try StatementLedger.times(db) } ?? [:])
-        }
-        guard let record else { return nil }
+        try synchronizer.database.read { try Self.members($0) }
+    }
+
+    /// Those who are or were members, as a connection sees them.
+    static func members(_ db: Database) throws -> [KnownMember]? {
+        guard let record = try MembershipRecord.load(db, StoreMetadata.require(db).store) else { return nil }
+        let times = try StatementLedger.times(db)
         let own = record.member?.id
         return record.state.members.values.map { member in
             let active = member.devices.filter { record.state.devices[$0]?.isActive == true }
             let replicas = record.state.replicas.filter { $0.value.member == member.id }.keys.sorted()
             return KnownMember(
-                member: member, standing: Self.standing(of: member, active, replicas, record.state),
+                member: member, standing: standing(of: member, active, replicas, record.state),
                 activeDevices: active, replicas: replicas, isOwn: member.id == own,
                 knownSinceMilliseconds: times[member.addedBy] ?? 0)
         }.sorted {

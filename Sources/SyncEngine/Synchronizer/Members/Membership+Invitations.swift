@@ -14,11 +14,14 @@ extension Membership {
     ///     - milliseconds: Until when, in milliseconds of Unix time.
     /// - throws: `SyncError` of code `damagedMetadata`; `DatabaseError`.
     package func note(endOf invitation: MembershipInvitation, _ milliseconds: Int64) throws {
-        let open = Set(try invited().flatMap(\.activeDevices))
-        let former = try ends().keys.filter { !open.contains($0) }
+        // All in one transaction: another process may be inviting somebody, whose end is to stay.
         try synchronizer.database.write { db in
+            let invited = (try Self.members(db) ?? []).filter { $0.standing == .invited }
+            let open = Set(invited.flatMap(\.activeDevices))
             // Of those who came or were removed nobody asks any more.
-            for device in former { try InvitationTimes.set(db, device, nil) }
+            for device in try InvitationTimes.load(db).keys where !open.contains(device) {
+                try InvitationTimes.set(db, device, nil)
+            }
             try InvitationTimes.set(db, invitation.keys.card.id, milliseconds)
         }
     }
