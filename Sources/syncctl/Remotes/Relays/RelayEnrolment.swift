@@ -23,9 +23,10 @@ struct RelayEnrolment {
     /// Uses the link up, and synchronizes through the channel. The store knows the relay then.
     ///
     /// Once the store is a device of the member whom the link is for, the link is spent, and the store keeps the relay by which to say so:
-    /// what fails after that is a remark.
+    /// what fails after that is a remark, and what the user cancels ends the command.
     ///
-    /// - throws: ``Failure``, `RelayError`, `SyncError`. What the store knew before stays, and the link is given back.
+    /// - throws: ``Failure``, `RelayError`, `SyncError`. Unless it was a cancellation after that, what the store knew before stays, and
+    ///   the link is given back.
     func enrol(
         _ synchronizer: Synchronizer, store: String, _ context: CommandContext
     ) throws -> KnownRelay {
@@ -52,16 +53,24 @@ struct RelayEnrolment {
             throw error
         }
         try book.save(known)
-        if isSpent {
-            do { try synchronize(synchronizer, relay, context) } catch {
-                context.note(
-                    "the first synchronization failed: \(error); repeat it with: syncctl sync \(CommandWords.path(store))"
-                )
-            }
-        }
-        for words in try relay.conclude() { context.note("\(name): \(words)") }
         tell(former, known, context)
+        do {
+            if isSpent { try synchronize(synchronizer, relay, context) }
+            for words in try relay.conclude() { context.note("\(name): \(words)") }
+        } catch {
+            try remark(error, store, context)
+        }
         return known
+    }
+
+    /// Says that the first synchronization has to be repeated, and ends the command if it was the user who stopped it.
+    private func remark(_ error: any Error, _ store: String, _ context: CommandContext) throws {
+        let repetition = "syncctl sync \(CommandWords.path(store))"
+        if Failure(explaining: error, store: store).status == .cancelled {
+            context.note("the relay is kept; synchronize with: \(repetition)")
+            throw error
+        }
+        context.note("the first synchronization failed: \(error); repeat it with: \(repetition)")
     }
 
     private func synchronize(

@@ -129,5 +129,37 @@
             #expect(try place.rows("a.db", "a").count == 7)
             #expect(second.stop() == 0)
         }
+
+        @Test func aCtrlCDuringTheFirstSynchronizationEndsTheCommandAndKeepsTheRelay() throws {
+            let relay = try RelayProcess(place)
+            for name in ["b", "c"] { try place.makeReplica("\(name).db", name, of: "a.db", "a") }
+            // Nearly all that a new device writes is what this brings.
+            let queue = try place.open("a.db", "a")
+            try queue.write { db in
+                for _ in 0..<3 {
+                    try db.execute(
+                        sql: "INSERT INTO person VALUES (randomblob(16), randomblob(1000000), 1)")
+                }
+            }
+            try queue.close()
+            let interposer = try Interposer()
+            func add(_ name: String, fault: Fault? = nil) throws -> (result: CommandResult, callCount: Int?) {
+                let link = try file(of: share(relay, ["--label", name]))
+                try place.succeed(["sync", place.path("a.db")] + own("a"))
+                return try interposer.run(
+                    ["remote", "add", place.path("\(name).db"), "--invitation-file", link] + own(name),
+                    below: place.path("\(name).db"), fault: fault)
+            }
+            let (rehearsed, count) = try add("b")
+            #expect(rehearsed.status == 0, "\(rehearsed.errors)")
+            let call = try #require(count) / 2
+            let (cancelled, _) = try add("c", fault: Fault(mode: .interrupt, call: call))
+            #expect(cancelled.status == 130, "\(cancelled.errors)")
+            #expect(cancelled.errors.contains("the relay is kept"), "\(cancelled.errors)")
+            #expect(try relays("c.db", "c").count == 1)
+            try place.succeed(["sync", place.path("c.db")] + own("c"))
+            #expect(try place.rows("c.db", "c") == place.rows("a.db", "a"))
+            #expect(relay.stop() == 0)
+        }
     }
 #endif
