@@ -25,18 +25,24 @@ import Testing
     }
 
     /// Copies the head of the author, each time under another salt.
-    private func leaveHeads(written: Date) throws {
+    ///
+    /// - parameter logN: The cost that they ask for; nil for the author's.
+    private func leaveHeads(
+        _ count: Int = CrowdedJoinTests.strangers.count, logN: UInt8? = nil, written: Date
+    ) throws {
         let own = try author.synchronizer.status().replica.description
         let head = try Data(contentsOf: URL(fileURLWithPath: stores.path("shared/\(own)/head")))
         let place = MailboxPath(folder: own, name: "head")
         let source = try folder().transport.place.open(place)
         let salt = try #require(try SealedFileReader.salt(of: source))
         let range = try #require(head.range(of: Data(salt)))
-        for (number, stranger) in Self.strangers.enumerated() {
+        for (number, stranger) in Self.strangers.prefix(count).enumerated() {
             let folder = stores.path("shared/\(stranger)")
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             var copy = head
             copy[range.lowerBound] ^= UInt8(number + 1)
+            // Before the salt come N, r and p.
+            if let logN { copy[range.lowerBound - 3] = logN }
             try copy.write(to: URL(fileURLWithPath: folder + "/head"))
             try FileManager.default.setAttributes(
                 [.modificationDate: written], ofItemAtPath: folder + "/head")
@@ -71,5 +77,19 @@ import Testing
         let error = #expect(throws: SyncError.self) { try join() }
         #expect(error?.code == .otherStore && error?.message.contains("2 were not tried") == true)
         #expect(!FileManager.default.fileExists(atPath: stores.path("new.db")))
+    }
+
+    /// A head that asks for more memory than is allowed is none that was left for want of time.
+    @Test func aWrongPassphraseIsSaidToBeOneBesideAHeadThatCostsTooMuch() throws {
+        try author.synchronizer.publishSnapshot(in: folder())
+        try leaveHeads(1, logN: 21, written: Date(timeIntervalSince1970: 4_000_000_000))
+        let mistyped = FolderTransport(
+            path: stores.path("shared"), passphrase: try Passphrase("foldre"), cost: .minimum)
+        let error = #expect(throws: StoreError.self) {
+            try Synchronizer.join(
+                mistyped, at: stores.path("new.db"), passphrase: Passphrase("passphrase of new.db"),
+                environment: stores.clock.environment)
+        }
+        #expect(error?.code == .wrongPassphrase)
     }
 }

@@ -71,6 +71,15 @@ public final class SharedPassphrase: Sendable {
 
     private func mayExpect(_ salt: [UInt8]) -> Bool { expected.withLock { $0 == nil || $0 == salt } }
 
+    /// Whether it derives no key any more for a group that it has not met, other than the one that is expected.
+    package var isExhausted: Bool {
+        if let base { return base.isExhausted }
+        let expected = expected.withLock { $0 }
+        return keys.withLock { keys in
+            keys.keys.count { $0.salt != expected } >= Self.derivationCountMax
+        }
+    }
+
     func key(cost: ScryptCost, salt: [UInt8]) throws -> SecretBytes {
         if let own = groups[salt] {
             // Whoever has been given the key could let readers work for each of its files otherwise.

@@ -102,7 +102,8 @@ struct FolderContents {
             } catch let newer as FolderHead.Newer {
                 try note(newer, replica)
             } catch let error as StoreError {
-                if error.code == .costOutOfRange { untriedCount += 1 }
+                // One that asks for too much memory by itself says nothing about the others.
+                if error.code == .costOutOfRange && folder.triesNoOthers { untriedCount += 1 }
                 remarks.append(error.description)
             } catch let error as SyncError {
                 remarks.append(error.description)

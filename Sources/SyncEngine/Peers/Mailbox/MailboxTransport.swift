@@ -75,6 +75,9 @@ public struct MailboxTransport: Sendable {
     /// Says whose files matter: those of other databases can't keep them from being opened.
     func expectFiles(of store: StoreID) { passphrase.expect(group: store.bytes) }
 
+    /// Whether files under further salts are not tried, because that takes long.
+    var triesNoOthers: Bool { passphrase.isExhausted }
+
     /// What locks the files that are written.
     func lock(_ store: StoreID) -> ArchiveLock {
         guard let epoch else { return ArchiveLock(passphrase, group: store.bytes) }
