@@ -140,7 +140,8 @@ import Testing
             environment: stores.clock.environment)
     }
 
-    @Test func aVersionThatWasNotNotedIsTakenFromTheListing() throws {
+    @Test(arguments: [false, true])
+    func aVersionThatWasNotNotedIsTakenFromTheListingOnceTheContentWasRead(isOverwritten: Bool) throws {
         let place = VersionedFolder(path: stores.path("place"))
         var transport = MailboxTransport(mailbox: place, passphrase: try Passphrase("folder"), cost: .minimum)
         transport.acknowledgementSeconds = 3600
@@ -152,11 +153,16 @@ import Testing
                     UPDATE _sync_setting SET value = replace(value, ' v1', '') WHERE name GLOB 'snapshot *place'
                     """)
         }
-        _ = try author.synchronizer.run(.both, transport)
-        try place.rewriteSnapshot { $0[$0.count / 2] ^= 1 }
-        stores.clock.advance(milliseconds: 86_400_000)
-        let report = try author.synchronizer.run(.both, transport)
-        #expect(report.isSnapshotRenewed && place.readCount == 1)
+        if isOverwritten { try place.rewriteSnapshot { $0[$0.count / 2] ^= 1 } }
+        let early = try author.synchronizer.run(.both, transport)
+        #expect(!early.isSnapshotRenewed && place.readCount == 0)
+        for _ in 0..<2 {
+            stores.clock.advance(milliseconds: 86_400_000)
+            let report = try author.synchronizer.run(.both, transport)
+            #expect(report.remarks.isEmpty && place.readCount == 1)
+            #expect(report.isSnapshotRenewed == isOverwritten)
+            if isOverwritten { break }
+        }
     }
 }
 

@@ -24,7 +24,7 @@ extension FolderSession {
     /// Finds out whether the snapshot of this replica has to be written again.
     ///
     /// Its size is compared each time, its content once a day: where reading costs something, only when the place has said in
-    /// its listing that it is another version.
+    /// its listing that it is another version, or where none is known.
     func lookAtSnapshot(_ contents: FolderContents, _ report: inout FolderReport) throws {
         guard let remark = try snapshotRemark(contents, report.local) else { return }
         report.snapshotRemark = remark
@@ -44,14 +44,13 @@ extension FolderSession {
             record.name == snapshot.name
         else { return nil }
         let version = SnapshotRecord.usable(contents.snapshotVersions[own])
-        let isOther = version != nil && record.version != nil && version != record.version
-        if folder.acknowledgementMilliseconds == 0 || isOther {
-            guard isPast(record.checkedMilliseconds, by: Self.contentMillisecondsMax) else { return nil }
-            return try contentRemark(FolderPaths(own).file(snapshot.name), version, record)
-        }
-        // Written by an older program, or when the listing was out of date.
-        if record.version == nil, let version { note(record, record.checkedMilliseconds, version) }
-        return nil
+        // None is known where an older program has written the snapshot, or the listing was out of date then: what it is called
+        // now may be another file already.
+        let isOther = version != nil && version != record.version
+        guard folder.acknowledgementMilliseconds == 0 || isOther,
+            isPast(record.checkedMilliseconds, by: Self.contentMillisecondsMax)
+        else { return nil }
+        return try contentRemark(FolderPaths(own).file(snapshot.name), version, record)
     }
 
     /// Reads the snapshot. One that can't be read now is read the next time.
