@@ -68,8 +68,8 @@ extension Database {
     /// connection and the check that ends a read, is not reported. There is one
     /// function for a connection: a second call replaces the first.
     ///
-    /// On SQLCipher 3, statements that call `sqlcipher_export` are reported when they start, but their end is not, nor
-    /// what they run: a tracer would end the process there.
+    /// On SQLCipher 3, statements that call `sqlcipher_export`, by a view or trigger too, are reported when they start, but
+    /// their end is not, nor what they run, nor what runs between their rows: a tracer would end the process there.
     ///
     /// Related SQLite documentation: <https://www.sqlite.org/c3ref/trace_v2.html>
     ///
@@ -82,12 +82,16 @@ extension Database {
         guard !isClosed else { return }
         tracer.install(
             on: handle, options: options, showsArguments: configuration.publicStatementArguments, trace)
-        watch.losesTracer = tracer.isTracing && EngineFeatures.current.exportLosesTracer
+        let losesTracer = tracer.isTracing && EngineFeatures.current.exportLosesTracer
+        guard losesTracer != watch.losesTracer else { return }
+        watch.losesTracer = losesTracer
+        // Which of the statements export that are there already is known when they are prepared again.
+        authorizer.install(on: self)
     }
 
     /// Traces again after a statement that was run without the tracer. It still runs, while a function does.
     func resumeTracing() {
-        if watch.functionDepth == 0 { tracer.resume(on: handle) }
+        if watch.functionDepth == 0 && !isClosed { tracer.resume(on: handle) }
     }
 
     /// Runs a block whose statements are the library's own and not traced.

@@ -83,6 +83,55 @@ import Testing
         }
     }
 
+    /// The text of a statement may not show that it exports, and others may run between its rows.
+    @Test(.enabled(if: EngineFeatures.current.exportLosesTracer))
+    func aTracedConnectionExportsByViewsAndTriggersAndRowByRow() throws {
+        let queue = try DatabaseQueue(path: folder.file("a.db"))
+        let names = ["one", "two", "three", "four", "five", "six"]
+        try queue.writeWithoutTransaction { db in
+            try db.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1); CREATE TABLE u (a)")
+            for name in names {
+                try db.execute(sql: "ATTACH ? AS \(name) KEY ''", arguments: [folder.file(name + ".db")])
+            }
+            try db.execute(
+                sql: """
+                    CREATE TEMP VIEW v AS SELECT sqlcipher_export('one') AS a;
+                    CREATE TEMP VIEW earlier AS SELECT sqlcipher_export('two') AS a;
+                    """)
+            let earlier = try db.makeStatement(sql: "SELECT * FROM earlier")
+            let change = try db.makeStatement(sql: "INSERT INTO main.u VALUES (5)")
+            var events: [String] = []
+            db.trace { events.append("\($0)") }
+            for sql in ["SELECT * FROM v", "SELECT 1"] {
+                _ = try Row.fetchAll(db, sql: sql)
+                #expect(events.last == sql)
+            }
+            // It was prepared before anybody traced.
+            try earlier.execute()
+            try db.execute(sql: "SELECT 2")
+            #expect(events.suffix(2) == ["SELECT * FROM earlier", "SELECT 2"])
+            // SQLite finds out that the schema is another one after it has told of the start.
+            try change.execute()
+            try db.execute(
+                sql: "CREATE TRIGGER r AFTER INSERT ON u BEGIN SELECT sqlcipher_export('three'); END")
+            try change.execute()
+            try db.execute(sql: "DROP TRIGGER r; SELECT 3")
+            #expect(events.last == "SELECT 3")
+            let rows = try Row.fetchCursor(
+                db,
+                sql: """
+                    SELECT sqlcipher_export(a) FROM (SELECT 'four' AS a UNION ALL SELECT 'five' UNION ALL SELECT 'six')
+                    """)
+            while try rows.next() != nil { try db.execute(sql: "SELECT 4") }
+            try db.execute(sql: "SELECT 5")
+            #expect(events.last == "SELECT 5")
+            for name in names {
+                let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(name).t")
+                #expect(count == 1, "\(name)")
+            }
+        }
+    }
+
     @Test func noErrorOfARowShowsAKey() throws {
         let error = #expect(throws: DatabaseError.self) {
             try DatabaseQueue().read { db in

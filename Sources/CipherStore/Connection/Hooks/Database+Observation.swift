@@ -29,6 +29,7 @@ extension Database {
             let region = statement.databaseRegion.withoutSchema
             recordedRegion?.formUnion(region)
         }
+        if watch.losesTracer { tracer.willRun(statement) }
         guard broker.isActive else { return }
         authorizer.forgetEffects()
         let routes = statement.routes ?? StatementRoutes(StatementEffects())
@@ -38,6 +39,7 @@ extension Database {
 
     /// A statement has come to its end, and somebody watches.
     func didRunWatched(_ statement: Statement) {
+        tracer.didRun()
         resumeTracing()
         guard broker.isActive else { return }
         // SQLite may have prepared it again when it started.

@@ -33,10 +33,22 @@ final class StatementAuthorizer {
     /// Whether rows deleted from a table are observed.
     private var observesDeletion: (String) -> Bool = { _ in false }
 
+    /// Called when a statement that exports the database is prepared, where that matters: see ``StatementTracer``.
+    private var noticeExport: (() -> Void)?
+
+    private var hasNoListener: Bool {
+        !isObserved && reads == nil && restriction == nil && noticeExport == nil
+    }
+
     /// Makes SQLite ask, and prepare all statements again before their next run.
     func install(on database: Database) {
         isObserved = database.broker.isActive
-        isIdle = !isObserved && reads == nil && restriction == nil
+        noticeExport =
+            database.watch.losesTracer
+            ? { [unowned tracer = database.tracer, handle = database.handle] in
+                tracer.noticeExport(on: handle)
+            } : nil
+        isIdle = hasNoListener
         effects = StatementEffects()
         observesDeletion = { [unowned broker = database.broker] in
             !broker.observations(of: .delete(tableName: $0)).isEmpty
@@ -77,6 +89,8 @@ final class StatementAuthorizer {
         case SQLITE_DROP_TABLE, SQLITE_DROP_TEMP_TABLE, SQLITE_DROP_VTABLE, SQLITE_DROP_VIEW,
             SQLITE_DROP_TEMP_VIEW:
             droppedName = first.map { String(cString: $0) }
+        case SQLITE_FUNCTION where noticeExport != nil:
+            if let second, sqlite3_stricmp(second, "sqlcipher_export") == 0 { noticeExport?() }
         case SQLITE_DELETE where isObserved:
             if let first { return deletion(String(cString: first)) }
         default:
@@ -149,7 +163,7 @@ final class StatementAuthorizer {
         defer {
             reads = outer
             effects = outerEffects
-            isIdle = !isObserved && outer == nil && restriction == nil
+            isIdle = hasNoListener
         }
         body()
         return reads ?? (.fullDatabase, 0)

@@ -12,6 +12,18 @@ final class StatementTracer {
     /// Whether an export is running that must not find a tracer.
     private var isSuspended = false
 
+    /// The statements that export, by themselves or by a view or trigger.
+    private var exporting: Set<SQLiteStatement> = []
+
+    /// The statement that runs, until it ends or another one is prepared. SQLite may prepare it again in its first step.
+    private weak var running: Statement?
+
+    /// Whether SQLite has told that the statement started.
+    private var hasStarted = false
+
+    /// Whether the statement that is being prepared exports.
+    private var preparesExport = false
+
     /// Whether somebody sees the statements that run.
     var isTracing: Bool { observer != nil }
 
@@ -55,12 +67,60 @@ final class StatementTracer {
         sqlite3_trace_v2(handle, 0, nil, nil)
     }
 
-    /// Traces a connection again after a statement that was run without the tracer.
+    /// Traces a connection again after a statement that was run without the tracer, unless one still runs.
     func resume(on handle: SQLiteConnection) {
-        guard isSuspended else { return }
+        guard isSuspended, !exporting.contains(where: { sqlite3_stmt_busy($0) != 0 }) else { return }
         isSuspended = false
         install(on: handle)
     }
+
+    // MARK: Exports
+
+    /// A statement is about to be prepared.
+    func willPrepare() {
+        running = nil
+        preparesExport = false
+    }
+
+    /// A statement was prepared.
+    func didPrepare(_ statement: Statement) {
+        if preparesExport { add(statement) }
+    }
+
+    /// A statement is about to run.
+    func willRun(_ statement: Statement) {
+        running = statement
+        hasStarted = false
+    }
+
+    /// A statement has run.
+    func didRun() { running = nil }
+
+    /// A statement that exports goes.
+    func forget(_ statement: SQLiteStatement) { exporting.remove(statement) }
+
+    /// SQLite prepares a statement that exports: for the first time, or again, in its first step.
+    func noticeExport(on handle: SQLiteConnection) {
+        guard let running else {
+            preparesExport = true
+            return
+        }
+        add(running)
+        // Its start is not told a second time.
+        if hasStarted { suspend(on: handle) }
+    }
+
+    private func add(_ statement: Statement) {
+        statement.exports = true
+        exporting.insert(statement.sqliteStatement)
+    }
+
+    private func suspend(on handle: SQLiteConnection) {
+        isSuspended = true
+        Self.uninstall(from: handle)
+    }
+
+    // MARK: Events
 
     private func receive(_ kind: CInt, _ statement: SQLiteStatement, _ detail: UnsafeMutableRawPointer?) {
         if kind == SQLITE_TRACE_STMT { suspendForExport(statement) }
@@ -82,11 +142,16 @@ final class StatementTracer {
     /// Takes the tracer away from a statement that exports, where that would end the process: SQLCipher 3 sets the
     /// function to nil while it exports, and calls it all the same.
     private func suspendForExport(_ statement: SQLiteStatement) {
-        guard EngineFeatures.current.exportLosesTracer, let handle = sqlite3_db_handle(statement),
-            let sql = sqlite3_sql(statement), sqlite3_strlike("%sqlcipher_export%", sql, 0) == 0
-        else { return }
-        isSuspended = true
-        Self.uninstall(from: handle)
+        guard EngineFeatures.current.exportLosesTracer, let handle = sqlite3_db_handle(statement) else {
+            return
+        }
+        if statement == running?.sqliteStatement { hasStarted = true }
+        if exporting.contains(statement) || Self.namesExport(statement) { suspend(on: handle) }
+    }
+
+    /// Whether the text of a statement, which another library may have prepared, names the function.
+    private static func namesExport(_ statement: SQLiteStatement) -> Bool {
+        sqlite3_sql(statement).map { sqlite3_strlike("%sqlcipher_export%", $0, 0) == 0 } ?? false
     }
 
     private static func text(_ pointer: UnsafeMutableRawPointer) -> String {

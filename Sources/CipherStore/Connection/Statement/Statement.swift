@@ -59,6 +59,9 @@ public final class Statement {
     /// Whether it is run by the library, and others have to wait: see ``RecurringStatements``.
     var isLent = false
 
+    /// Whether it takes the tracer away: see ``StatementTracer``.
+    var exports = false
+
     /// Whether the library has made it for a request.
     var isOfRequest = false
 
@@ -117,6 +120,8 @@ public final class Statement {
                 var handle: SQLiteStatement?
                 var consumed = 0
                 if isObserved { database.authorizer.forgetEffects() }
+                let losesTracer = database.watch.losesTracer
+                if losesTracer { database.tracer.willPrepare() }
                 // The count of the bytes, not a terminator, ends the text.
                 let code = rest.withMemoryRebound(to: CChar.self) { rest in
                     guard rest.count <= Int(CInt.max), let start = rest.baseAddress else {
@@ -140,6 +145,7 @@ public final class Statement {
                 if let handle {
                     let text = String(decoding: rest.prefix(consumed).trimmedSQL, as: UTF8.self)
                     let statement = Statement(database: database, handle: handle, sql: text)
+                    if losesTracer { database.tracer.didPrepare(statement) }
                     try KeyRedaction.refuseExplanation(ofKeyIn: text)
                     if isObserved {
                         statement.routes = database.authorizer.takeEffects().map(StatementRoutes.init)
@@ -180,6 +186,7 @@ public final class Statement {
 
     deinit {
         if isWriting { resetHandle() }
+        if exports && !watch.isClosed { database.tracer.forget(sqliteStatement) }
         sqlite3_finalize(sqliteStatement)
     }
 
