@@ -51,7 +51,7 @@ extension ChangeEmulation {
                 condition.append(
                     " AND (\(key.condition)) AND EXISTS (SELECT 1 FROM \"excluded\" WHERE \(key.condition))")
             }
-            let found = try Int64.fetchAll(db, excluded, "SELECT rowid FROM ", parts.head.source, condition)
+            let found = try Int64.fetchAll(db, excluded, rowIDName(), parts.head.source, condition)
             if let first = found.first { return first }
         }
         return nil
@@ -96,7 +96,9 @@ extension ChangeEmulation {
         fragment.append(parts.head.source)
         fragment.append(literal: " SET ")
         fragment.append((parts.assignments ?? QueryFragment()).withExcludedSubqueries)
-        fragment.append(literal: " WHERE rowid = ")
+        fragment.append(literal: " WHERE ")
+        try fragment.append(sql: rowIDName())
+        fragment.append(literal: " = ")
         fragment.append(binding: .int(key))
         if !parts.updateCondition.isEmpty {
             fragment.append(literal: " AND (")

@@ -28,13 +28,13 @@ struct ChangeEmulation {
             for row in try rows() {
                 // What is returned of a row is what it is when the next one comes, which may update it.
                 guard let key = try insert(row), !parts.returned.isEmpty else { continue }
-                try read(selection(where: Self.condition([key])))
+                try read(selection(where: condition([key])))
             }
         } else if parts.isDelete {
             try read(selection(where: parts.condition))
             try execute(parts.head, parts.condition)
         } else {
-            try read(selection(where: Self.condition(update())))
+            try read(selection(where: condition(update())))
         }
     }
 
@@ -44,13 +44,12 @@ struct ChangeEmulation {
     /// - throws: An error that names the version needed, when they are not the same rows afterwards.
     private func update() throws -> [Int64] {
         let source = parts.head.source
-        let keys = try Int64.fetchAll(
-            db, parts.commonTables, "SELECT rowid FROM ", source, parts.condition)
+        let keys = try Int64.fetchAll(db, parts.commonTables, rowIDName(), source, parts.condition)
         try execute(parts.head, parts.condition)
         guard Int64(db.changesCount) == Int64(keys.count) else { throw returningError }
         // Who changes the keys of rows changes their numbers.
         let left = try SQLQueryExpression(
-            "SELECT count(*) FROM \(source) WHERE \(Self.condition(keys))", as: Int.self
+            "SELECT count(*) FROM \(source) WHERE \(condition(keys))", as: Int.self
         ).fetchOne(db)
         guard left == keys.count else { throw returningError }
         return keys
@@ -62,8 +61,24 @@ struct ChangeEmulation {
             sql: parts.head.debugDescription)
     }
 
-    private static func condition(_ keys: [Int64]) -> QueryFragment {
-        var condition = QueryFragment("rowid IN (")
+    /// The name of the number of a row of the table.
+    ///
+    /// - throws: An error that names the version needed, when each of its names is that of a column.
+    func rowIDName() throws -> String {
+        guard let table = parts.table else { return "rowid" }
+        let columns = try db.columns(in: table.tableName, in: table.schemaName).map(\.name)
+        if let name = RowIDName.free(of: columns) { return name }
+        guard let key = try db.primaryKey(table.tableName, in: table.schemaName).rowIDColumn else {
+            throw EngineNeed.error(
+                "RETURNING or ON CONFLICT of a table with columns called rowid, _rowid_ and oid",
+                3_035_000, sql: parts.head.debugDescription)
+        }
+        return key.quotedDatabaseIdentifier
+    }
+
+    private func condition(_ keys: [Int64]) throws -> QueryFragment {
+        var condition = try QueryFragment(rowIDName())
+        condition.append(literal: " IN (")
         condition.append(sql: keys.map(String.init).joined(separator: ","))
         condition.append(literal: ")")
         return condition
@@ -144,12 +159,15 @@ struct ChangeEmulation {
 }
 
 extension Int64 {
+    /// The numbers of the rows of a table that meet a condition.
     static func fetchAll(
-        _ db: Database, _ tables: QueryFragment, _ select: StaticString, _ source: QueryFragment,
+        _ db: Database, _ tables: QueryFragment, _ column: String, _ source: QueryFragment,
         _ condition: QueryFragment
     ) throws -> [Int64] {
         var fragment = tables
-        fragment.append(sql: select)
+        fragment.append(literal: "SELECT ")
+        fragment.append(sql: column)
+        fragment.append(literal: " FROM ")
         fragment.append(source)
         if !condition.isEmpty {
             fragment.append(literal: " WHERE ")

@@ -94,7 +94,7 @@ public struct GeneratedColumn<Root: Table, Value: QueryRepresentable>: TableColu
     public var isGenerated: Bool { true }
 }
 
-/// The number that SQLite gives each row of a table: `"t"."rowid"`.
+/// The number that SQLite gives each row of a table: `"t"."rowid"`, or another of its names where a column is called so.
 public struct RowID<Root: Table>: WritableExpression {
     /// An integer.
     public typealias QueryValue = Int
@@ -104,10 +104,10 @@ public struct RowID<Root: Table>: WritableExpression {
     public init() {}
 
     /// Adds the qualified name.
-    @inlinable
     public func write(to fragment: inout QueryFragment) {
         fragment.append(tableOf: Root.self)
-        fragment.append(literal: ".\"rowid\"")
+        fragment.append(literal: ".")
+        fragment.append(identifier: RowIDName.free(of: Root.allColumnNames) ?? "rowid")
     }
 }
 

@@ -1,0 +1,80 @@
+import Testing
+import TypedQueriesMacros
+
+@Table("quotas") struct Quota: Equatable {
+    @Column(primaryKey: true) let key: String
+    var rowid = 7
+    var used = 0
+}
+
+@Table("sheets") struct Sheet: Equatable {
+    let id: Int
+    var rowid: Int
+    var title = ""
+}
+
+@Table("stickers") struct Sticker: Equatable {
+    @Column(primaryKey: true) let key: String
+    var rowid = 1
+    @Column("_rowid_") var number = 2
+    var oid = 3
+}
+
+/// Columns that are called as the number that SQLite gives a row.
+@Suite struct RowNumberTests {
+    private func withRows(_ body: (Database) throws -> Void) throws {
+        let queue = try encryptedDatabase(
+            """
+            CREATE TABLE quotas (key TEXT PRIMARY KEY NOT NULL, rowid INTEGER NOT NULL, used INTEGER NOT NULL);
+            CREATE TABLE sheets (id INTEGER PRIMARY KEY, rowid INTEGER NOT NULL, title TEXT NOT NULL);
+            CREATE TABLE stickers (
+                key TEXT PRIMARY KEY NOT NULL, rowid INTEGER NOT NULL, _rowid_ INTEGER NOT NULL, oid INTEGER NOT NULL);
+            INSERT INTO quotas VALUES ('a', 7, 0), ('b', 7, 0);
+            INSERT INTO sheets VALUES (1, 2, 'first'), (3, 2, 'third');
+            """)
+        try queue.write { db throws in try body(db) }
+    }
+
+    @Test func anUpsertUpdatesOneRow() throws {
+        try withRows { db throws in
+            try Quota.upsert { Quota(key: "a", rowid: 7, used: 5) }.execute(db)
+            let used = try Quota.order(by: \.key).select(\.used).fetchAll(db)
+            #expect(used == [5, 0])
+        }
+    }
+
+    @Test func theRowThatWasChangedIsReturned() throws {
+        try withRows { db throws in
+            let inserted = try Sheet.insert { Sheet(id: 2, rowid: 9, title: "second") }.returning(\.id)
+                .fetchAll(db)
+            #expect(inserted == [2])
+            let updated = try Sheet.find(1).update { $0.title = "new" }.returning(\.title).fetchAll(db)
+            #expect(updated == ["new"])
+        }
+    }
+
+    @Test func aTriggerTouchesItsRowOnly() throws {
+        try withRows { db throws in
+            try Sheet.createTemporaryTrigger("touch", after: .update(touch: { $0.title = "touched" }))
+                .execute(db)
+            try Sheet.find(1).update { $0.title = "x" }.execute(db)
+            let titles = try Sheet.order(by: \.id).select(\.title).fetchAll(db)
+            #expect(titles == ["touched", "third"])
+        }
+    }
+
+    @Test func aRowWhoseNumberHasNoNameLeftIsReturnedByNewEnginesOnly() throws {
+        try withRows { db throws in
+            let insert = Sticker.insert { Sticker(key: "a") }.returning(\.key)
+            guard !EngineFeatures.current.supportsReturning else {
+                let keys = try insert.fetchAll(db)
+                #expect(keys == ["a"])
+                return
+            }
+            let error = #expect(throws: DatabaseError.self) { try insert.fetchAll(db) }
+            #expect(error?.message?.contains("3.35.0") == true)
+            let count = try Sticker.all.fetchCount(db)
+            #expect(count == 0)
+        }
+    }
+}
