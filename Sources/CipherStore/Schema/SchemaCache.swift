@@ -17,6 +17,7 @@ struct SchemaCache {
         private var columnInfos: [String: Fact<[ColumnInfo]>] = [:]
         private var indexInfos: [String: Fact<[IndexInfo]>] = [:]
         private var foreignKeyInfos: [String: Fact<[ForeignKeyInfo]>] = [:]
+        private var uniqueKeyLists: [String: [UniqueKey]] = [:]
 
         func primaryKey(_ table: String) -> Fact<PrimaryKeyInfo>? { primaryKeys[table.foldedIdentifier] }
         func columns(in table: String) -> Fact<[ColumnInfo]>? { columnInfos[table.foldedIdentifier] }
@@ -24,6 +25,7 @@ struct SchemaCache {
         func foreignKeys(on table: String) -> Fact<[ForeignKeyInfo]>? {
             foreignKeyInfos[table.foldedIdentifier]
         }
+        func uniqueKeys(of table: String) -> [UniqueKey]? { uniqueKeyLists[table.foldedIdentifier] }
 
         mutating func set(primaryKey: PrimaryKeyInfo?, of table: String) {
             primaryKeys[table.foldedIdentifier] = Fact(value: primaryKey)
@@ -36,6 +38,9 @@ struct SchemaCache {
         }
         mutating func set(foreignKeys: [ForeignKeyInfo]?, of table: String) {
             foreignKeyInfos[table.foldedIdentifier] = Fact(value: foreignKeys)
+        }
+        mutating func set(uniqueKeys keys: [UniqueKey], of table: String) {
+            uniqueKeyLists[table.foldedIdentifier] = keys
         }
     }
 

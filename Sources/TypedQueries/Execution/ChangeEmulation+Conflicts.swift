@@ -3,13 +3,6 @@ import CipherStore
 // Rows that are in the way of others, on engines whose upserts are emulated.
 
 extension ChangeEmulation {
-    /// What a row has in common with one that is in its way.
-    private struct ConflictKey {
-        var columns: [String]
-        /// Which rows the key is about; empty for all.
-        var condition = QueryFragment()
-    }
-
     /// `WITH "excluded" AS (…)`, with the row that is inserted: all of its columns, also those that get their defaults.
     private func excluded(_ row: QueryFragment) throws -> QueryFragment {
         let given = parts.head.columnNames
@@ -36,55 +29,60 @@ extension ChangeEmulation {
     }
 
     /// The number of a row that has a key of a row that is to be inserted.
-    func rowInTheWay(_ row: QueryFragment) throws -> Int64? {
+    func rowInTheWay(_ row: QueryFragment, _ keys: [ConflictKey]) throws -> Int64? {
+        guard !keys.isEmpty else { return nil }
         let excluded = try excluded(row)
-        for key in try conflictKeys() {
-            var condition = QueryFragment()
-            for name in key.columns {
-                condition.append(sql: condition.isEmpty ? "" : " AND ")
-                condition.append(identifier: name)
-                condition.append(literal: " = (SELECT \"excluded\".")
-                condition.append(identifier: name)
-                condition.append(literal: " FROM \"excluded\")")
-            }
-            if !key.condition.isEmpty {
-                condition.append(
-                    " AND (\(key.condition)) AND EXISTS (SELECT 1 FROM \"excluded\" WHERE \(key.condition))")
-            }
-            let found = try Int64.fetchAll(db, excluded, rowIDName(), parts.head.source, condition)
+        let number = try rowIDName()
+        for key in keys {
+            let found = try Int64.fetchAll(db, excluded, number, parts.head.source, key.condition)
             if let first = found.first { return first }
         }
         return nil
     }
 
     /// The key of the conflict's target; without one, each key of the table.
-    ///
-    /// Without a target, a partial index may leave out the rows that it would find, and an expression has no column: what
-    /// violates these is an error.
-    private func conflictKeys() throws -> [ConflictKey] {
-        guard let table = parts.table else { return [] }
+    func conflictKeys() throws -> [ConflictKey] {
+        guard parts.assignments != nil || !parts.conflictTarget.isEmpty, let table = parts.table else {
+            return []
+        }
+        let known = Set(
+            (try db.columns(in: table.tableName, in: table.schemaName).map(\.name) + parts.head.columnNames)
+                .map(\.identifierKey))
+        // A number of rows that has no name is inserted by few statements.
+        return try targetedKeys(table).filter { key in
+            key.unique.terms.allSatisfy { term in
+                term.column.map { known.contains($0.identifierKey) } ?? true
+            }
+        }
+    }
+
+    private func targetedKeys(_ table: any Table.Type) throws -> [ConflictKey] {
         let primary = try db.primaryKey(table.tableName, in: table.schemaName)
-        let indexes = try db.indexes(on: table.tableName, in: table.schemaName).filter(\.isUnique)
-        let whole = [primary.columns] + indexes.filter { !$0.isPartial }.map(\.columns)
-        let known = Set(try db.columns(in: table.tableName, in: table.schemaName).map(\.name.identifierKey))
+        var keys = try db.uniqueKeys(of: table.tableName, primaryKey: primary, in: table.schemaName)
+        let columns = try db.columns(in: table.tableName, in: table.schemaName).map(\.name)
+        // The number of a row is a key, but a column that is called so is not.
+        if primary.columnInfos == nil, columns.contains(where: { $0.isSameIdentifier(as: "rowid") }) {
+            keys.removeFirst()
+        }
         guard !parts.conflictTarget.isEmpty else {
-            // A rowid without a name is not inserted.
-            return whole.filter { $0.allSatisfy { known.contains($0.identifierKey) } }
-                .map { ConflictKey(columns: $0) }
+            return keys.map { ConflictKey(unique: $0, tableName: table.tableName) }
         }
-        let names = parts.conflictTarget.quotedNames
-        let target = Set(names.map(\.identifierKey))
-        let isTarget = { (columns: [String]) in Set(columns.map(\.identifierKey)) == target }
-        if whole.contains(where: isTarget) { return [ConflictKey(columns: names)] }
-        guard !parts.targetCondition.isEmpty,
-            indexes.contains(where: { $0.isPartial && isTarget($0.columns) })
-        else {
-            throw DatabaseError(
-                resultCode: .SQLITE_ERROR,
-                message: "ON CONFLICT clause does not match any PRIMARY KEY or UNIQUE constraint",
-                sql: parts.head.debugDescription)
+        if let target = ConflictTarget(parts.conflictTarget) {
+            if let key = keys.first(where: { $0.condition == nil && target.isMet(by: $0) }) {
+                return [ConflictKey(unique: key, tableName: table.tableName)]
+            }
+            let partial = keys.first { $0.condition != nil && target.isMet(by: $0) }
+            if let partial, !parts.targetCondition.isEmpty {
+                return [
+                    ConflictKey(
+                        unique: partial, tableName: table.tableName, targetCondition: parts.targetCondition)
+                ]
+            }
         }
-        return [ConflictKey(columns: names, condition: parts.targetCondition)]
+        throw DatabaseError(
+            resultCode: .SQLITE_ERROR,
+            message: "ON CONFLICT clause does not match any PRIMARY KEY or UNIQUE constraint",
+            sql: parts.head.debugDescription)
     }
 
     /// Updates a row that is in the way.

@@ -25,9 +25,10 @@ struct ChangeEmulation {
 
     private func run(_ read: (QueryFragment) throws -> Void) throws {
         if parts.isInsert {
+            let keys = try conflictKeys()
             for row in try rows() {
                 // What is returned of a row is what it is when the next one comes, which may update it.
-                guard let key = try insert(row), !parts.returned.isEmpty else { continue }
+                guard let key = try insert(row, keys), !parts.returned.isEmpty else { continue }
                 try read(selection(where: condition([key])))
             }
         } else if parts.isDelete {
@@ -116,10 +117,13 @@ struct ChangeEmulation {
 
     /// Inserts a row, or does what there is to do with one that is in its way.
     ///
+    /// - parameters:
+    ///     - row: The values; nil for those of a row of defaults.
+    ///     - keys: By what another row is in its way.
     /// - returns: The number of the row that was inserted or updated.
-    private func insert(_ row: QueryFragment?) throws -> Int64? {
+    private func insert(_ row: QueryFragment?, _ keys: [ConflictKey]) throws -> Int64? {
         let hasTarget = !parts.conflictTarget.isEmpty
-        if parts.assignments != nil || hasTarget, let row, let key = try rowInTheWay(row) {
+        if let row, let key = try rowInTheWay(row, keys) {
             guard parts.assignments != nil, try update(key, row) else { return nil }
             return key
         }

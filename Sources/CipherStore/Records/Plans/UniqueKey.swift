@@ -1,21 +1,21 @@
 /// What no two rows of a table have in common: its primary key, or a unique index.
-struct UniqueKey {
+package struct UniqueKey: Sendable {
     /// A column, or an expression, of the key.
-    struct Term {
+    package struct Term: Sendable {
         /// The column, or nil for an expression.
-        let column: String?
+        package let column: String?
         /// How SQL writes it.
-        let sql: String
+        package let sql: String
         /// By what its values are compared; nil as the column's are.
-        let collation: String?
+        package let collation: String?
     }
 
     /// The name of the index, or nil where there is none.
     var indexName: String?
-    var terms: [Term]
+    package var terms: [Term]
 
     /// The condition on the rows that the key is about, or nil for all.
-    var condition: String?
+    package var condition: String?
 
     /// Whether it is about all rows, and has exactly some columns.
     func isOfAllRows(on columns: [String]) -> Bool {
@@ -39,9 +39,27 @@ extension UniqueKey {
 
 extension Database {
     /// The primary key and the unique indexes of a table, the primary key first.
-    func uniqueKeys(of tableName: String, primaryKey: PrimaryKeyInfo) throws -> [UniqueKey] {
-        let table = try findTableOrView(tableName)
-        return try withoutTracing {
+    ///
+    /// - parameters:
+    ///     - tableName: The name of the table.
+    ///     - primaryKey: Its primary key.
+    ///     - schemaName: As in ``tableExists(_:in:)``.
+    /// - throws: A ``DatabaseError``, also when there is no such table.
+    package func uniqueKeys(
+        of tableName: String, primaryKey: PrimaryKeyInfo, in schemaName: String? = nil
+    ) throws -> [UniqueKey] {
+        noticeSchemaChange()
+        let table = try findTableOrView(tableName, in: schemaName)
+        if let keys = schemaCache[table.schemaID].uniqueKeys(of: table.name) { return keys }
+        let keys = try readUniqueKeys(of: table, primaryKey)
+        schemaCache[table.schemaID].set(uniqueKeys: keys, of: table.name)
+        return keys
+    }
+
+    private func readUniqueKeys(
+        of table: DatabaseObjectID, _ primaryKey: PrimaryKeyInfo
+    ) throws -> [UniqueKey] {
+        try withoutTracing {
             let indexes = try Row.fetchAll(self, sql: pragma("index_list", table.name, table.schemaID))
             var first = UniqueKey(columns: primaryKey.columns)
             var others: [UniqueKey] = []
