@@ -88,6 +88,45 @@ import TypedQueries
         }
     }
 
+    @Test func upsertsUseCommonTables() throws {
+        let value = SQLQueryExpression<Int>(Counter.select(\.value).queryFragment)
+        try withStore { (db) throws in
+            let values = With {
+                Reminder.where { $0.id.eq(3) }.select { Counter.Columns(value: $0.id) }
+            } query: {
+                RemindersList.insert {
+                    ($0.title, $0.position)
+                } values: {
+                    (SQLQueryExpression<String>("'Work'"), value)
+                    (SQLQueryExpression<String>("'Play'"), value)
+                } onConflict: {
+                    $0.title
+                } doUpdate: {
+                    $0.position = $1.position
+                }
+            }
+            try values.execute(db)
+            let positions = try RemindersList.order(by: \.id).select(\.position).fetchAll(db)
+            #expect(positions == [1, 3, 3, 3])
+            let updates = With {
+                Reminder.where { $0.id.eq(1) }.select { Counter.Columns(value: $0.id) }
+            } query: {
+                RemindersList.insert {
+                    ($0.title, $0.position)
+                } select: {
+                    RemindersList.where { $0.id.eq(2) }.select { ($0.title, $0.position) }
+                } onConflict: {
+                    $0.title
+                } doUpdate: {
+                    $0.position = $1.position + value
+                }
+            }
+            try updates.execute(db)
+            let position = try RemindersList.find(2).fetchOne(db)?.position
+            #expect(position == 4)
+        }
+    }
+
     @Test func rowsAreUpdated() throws {
         let update = Reminder.where { $0.id.eq(1) }.update {
             $0.title = "Oat milk"

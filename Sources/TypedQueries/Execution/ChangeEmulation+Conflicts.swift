@@ -4,9 +4,17 @@ import CipherStore
 
 extension ChangeEmulation {
     /// `WITH "excluded" AS (…)`, with the row that is inserted: all of its columns, also those that get their defaults.
-    private func excluded(_ row: QueryFragment) throws -> QueryFragment {
+    ///
+    /// - parameters:
+    ///     - row: The values between parentheses.
+    ///     - tables: Common tables before it, which are those of the statement or none.
+    private func excluded(
+        _ row: QueryFragment, after tables: QueryFragment = QueryFragment()
+    ) throws -> QueryFragment {
         let given = parts.head.columnNames
-        var fragment = QueryFragment("WITH \"excluded values\"(")
+        var fragment = tables
+        fragment.append(sql: tables.isEmpty ? "WITH " : ", ")
+        fragment.append(literal: "\"excluded values\"(")
         fragment.append(names: given)
         fragment.append(literal: ") AS (VALUES ")
         fragment.append(row)
@@ -89,7 +97,7 @@ extension ChangeEmulation {
     ///
     /// - returns: Whether the condition of the update was met.
     func update(_ key: Int64, _ row: QueryFragment) throws -> Bool {
-        var fragment = try excluded(row)
+        var fragment = try excluded(row, after: parts.commonTables)
         fragment.append(literal: "UPDATE ")
         fragment.append(parts.head.source)
         fragment.append(literal: " SET ")

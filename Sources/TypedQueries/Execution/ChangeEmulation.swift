@@ -100,7 +100,20 @@ struct ChangeEmulation {
     /// The rows as lists of values between parentheses; nil for one of defaults.
     private func rows() throws -> [QueryFragment?] {
         if parts.insertsDefaults { return [nil] }
-        guard let select = parts.select else { return parts.rows }
+        if let select = parts.select { return try rows(of: select) }
+        // What looks for a row in the way reads the table, whose name a common table may have.
+        guard parts.hasConflictClause, !parts.commonTables.isEmpty else { return parts.rows }
+        var values: [QueryFragment?] = []
+        for row in parts.rows {
+            var select = QueryFragment("VALUES ")
+            select.append(row)
+            values += try rows(of: select)
+        }
+        return values
+    }
+
+    /// The rows of a statement that uses the common tables, as lists of values.
+    private func rows(of select: QueryFragment) throws -> [QueryFragment?] {
         var query = parts.commonTables
         query.append(select)
         let statement = try db.cursorStatement(query)
