@@ -43,6 +43,8 @@ public enum EngineNeed: UInt8, Sendable {
     case deferredFeature = 6
     /// Full-text search, which a library is built with or without.
     case fullTextSearch = 7
+    /// `ON CONFLICT` in a statement that does not run by itself, as those of a trigger. One that runs is emulated.
+    case upsert = 8
 
     /// The version of SQLite that has it.
     public var version: Int {
@@ -53,6 +55,7 @@ public enum EngineNeed: UInt8, Sendable {
         case .aggregateOrdering: 3_044_000
         case .deferredFeature: 3_035_000
         case .fullTextSearch: 3_009_000
+        case .upsert: 3_024_000
         }
     }
 
@@ -64,6 +67,7 @@ public enum EngineNeed: UInt8, Sendable {
         case .aggregateOrdering: "ORDER BY in an aggregate function"
         case .deferredFeature: "this statement"
         case .fullTextSearch: "FTS5"
+        case .upsert: "ON CONFLICT in a trigger, a query plan or a region"
         }
     }
 

@@ -134,6 +134,8 @@ public enum NoRows: Sendable {}
 
     func write(to fragment: inout QueryFragment) {
         fragment.beginPart(.glue)
+        // The emulation leaves it out with the rest of this part.
+        if QueryFragment.marksParts { fragment.require(.upsert) }
         fragment.append(literal: "\nON CONFLICT ")
         if !target.isEmpty {
             fragment.append(literal: "(")
