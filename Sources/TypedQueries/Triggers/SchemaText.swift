@@ -16,6 +16,41 @@ extension QueryFragment {
     }
 }
 
+extension QueryFragment {
+    /// The statement with the bare name of the table that it changes: triggers take no other.
+    var withUnqualifiedTarget: QueryFragment {
+        var beginning: [UInt8] = []
+        var index = 0
+        while index < code.count, code[index] != Code.tableSource {
+            let length = Code.length(code[index])
+            if length == 1 { beginning.append(code[index]) }
+            index += length
+        }
+        guard index < code.count, Self.endsBeforeTarget(beginning),
+            let table = Self.table(at: code[index + 1..<index + 9]),
+            table.schemaName != nil, table.tableAlias == nil
+        else { return self }
+        var result = QueryFragment()
+        result.code.append(contentsOf: code[..<index])
+        result.append(identifier: table.tableName)
+        result.code.append(contentsOf: code[(index + 9)...])
+        result.bindings = bindings
+        return result
+    }
+
+    /// Whether the beginning of a statement is that of a change up to its table.
+    private static func endsBeforeTarget(_ beginning: [UInt8]) -> Bool {
+        let text = String(decoding: beginning, as: UTF8.self).uppercased()
+        let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+        return switch words.first ?? "" {
+        case "INSERT", "REPLACE": words.last == "INTO"
+        case "DELETE": words == ["DELETE", "FROM"]
+        case "UPDATE": words.count == 1 || words.count == 3 && words[1] == "OR"
+        default: false
+        }
+    }
+}
+
 extension QueryBinding {
     /// Why the value has no literal.
     fileprivate var literalError: QueryBindingError? {

@@ -1,6 +1,8 @@
 /// A statement that creates a trigger.
 ///
-/// Values in it are written as literals, because SQLite takes no parameters in a schema.
+/// Values in it are written as literals, because SQLite takes no parameters in a schema. The tables that it changes are
+/// written without the names of their databases, which SQLite does not take there: it changes those of the trigger's own
+/// database, and a temporary trigger the first that has the name.
 public struct Trigger<On: Table>: WritableStatement {
     /// It gives no rows.
     public typealias QueryValue = ()
@@ -45,7 +47,7 @@ public struct Trigger<On: Table>: WritableStatement {
         }
         fragment.append(literal: " BEGIN\n  ")
         for statement in [operation.body.first] + operation.body.rest {
-            fragment.append(schemaText: statement)
+            fragment.append(schemaText: statement.withUnqualifiedTarget)
             fragment.append(literal: ";\n")
         }
         fragment.append(literal: "END")
