@@ -32,6 +32,14 @@ func better(_ left: Int, _ right: Int) -> Int { max(left, right) }
 @DatabaseFunction
 func best(_ numbers: some Sequence<Int>) -> Int? { numbers.max() }
 
+@DatabaseFunction("weighed")
+func summed(_ numbers: some Sequence<Int>) -> Int { numbers.reduce(0, +) }
+
+@DatabaseFunction
+func weighed(_ rows: some Sequence<(amount: Int, weight: Int)>) -> Int {
+    rows.reduce(0) { $0 + $1.amount * $1.weight }
+}
+
 @DatabaseFunction
 func failing(_ text: String) throws -> Int { throw Failure(text: text) }
 

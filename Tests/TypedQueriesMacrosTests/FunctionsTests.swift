@@ -18,6 +18,8 @@ import TypedQueriesMacros
             db.add(function: $counted)
             db.add(function: $better)
             db.add(function: $best)
+            db.add(function: $summed)
+            db.add(function: $weighed)
             db.add(function: $failing)
             db.add(function: Switches.$isOn)
             db.add(function: Switches.$twice)
@@ -67,6 +69,22 @@ import TypedQueriesMacros
             #expect(try Sale.select { $better($0.amount, 2) }.fetchAll(db) == [2, 2, 3])
             #expect(try Sale.select { $best($0.amount) }.fetchOne(db) == 3)
             #expect(try Sale.select { $best($0.amount, filter: $0.amount.lt(3)) }.fetchOne(db) == 2)
+        }
+    }
+
+    @Test func aggregatesOfOneNameHaveTheirOwnConditions() throws {
+        try sales().write { db throws in
+            let sums = Sale.select { $summed($0.amount, filter: $0.amount.gt(1)) }
+            let weighedSums = Sale.select {
+                $weighed(amount: $0.amount, weight: $0.id, filter: $0.amount.gt(1))
+            }
+            let sum = try sums.fetchOne(db)
+            #expect(sum == 5)
+            let weighedSum = try weighedSums.fetchOne(db)
+            #expect(weighedSum == 13)
+            db.remove(function: $weighed)
+            let left = try sums.fetchOne(db)
+            #expect(left == 5)
         }
     }
 

@@ -120,7 +120,10 @@ extension AggregateDatabaseFunction {
             DatabaseFunction(name, argumentCount: argumentCount, pure: isDeterministic) {
                 CollectedRows(function: self, isFiltered: false)
             },
-            DatabaseFunction(FilteredAggregate.name(name), argumentCount: nil, pure: isDeterministic) {
+            DatabaseFunction(
+                FilteredAggregate.name(name), argumentCount: FilteredAggregate.argumentCount(argumentCount),
+                pure: isDeterministic
+            ) {
                 CollectedRows(function: self, isFiltered: true)
             },
         ]
@@ -133,6 +136,10 @@ extension AggregateDatabaseFunction {
 /// name of its own: with more arguments than the aggregate it could be another function of the app.
 enum FilteredAggregate {
     static func name(_ name: String) -> String { "cipherstore_filtered_\(name)" }
+
+    /// The number of arguments for an aggregate's number, so that aggregates of one name have a function each. A number
+    /// beyond what SQLite registers is none: nobody can call such a function.
+    static func argumentCount(_ count: Int) -> Int? { (0...125).contains(count) ? count + 2 : nil }
 }
 
 /// The rows of a group that an aggregate has seen.
