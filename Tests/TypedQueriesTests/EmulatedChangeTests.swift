@@ -30,4 +30,36 @@ import TypedQueries
             #expect(title == "kept")
         }
     }
+
+    @Test func thePlanAndTheRegionOfAReturningChangeNameTheVersion() throws {
+        let change = RemindersList.find(1).update { $0.position = 9 }.returning(\.id)
+        try withStore { (db) throws in
+            guard EngineFeatures.current.supportsReturning else {
+                let plan = #expect(throws: DatabaseError.self) { _ = try change.queryPlan(db) }
+                #expect(plan?.message?.contains("3.35.0") == true)
+                let region = #expect(throws: DatabaseError.self) { _ = try change.databaseRegion(db) }
+                #expect(region?.message?.contains("3.35.0") == true)
+                let convertible = change.regionConvertible
+                let other = #expect(throws: DatabaseError.self) { _ = try convertible.databaseRegion(db) }
+                #expect(other?.message?.contains("3.35.0") == true)
+                return
+            }
+            let plan = try change.queryPlan(db)
+            #expect(plan.usesIndex())
+            _ = try change.databaseRegion(db)
+        }
+    }
+
+    @Test func thePlanOfAnUpsertNamesTheVersion() throws {
+        let upsert = RemindersList.upsert { RemindersList.Draft(id: 1, title: "House") }
+        try withStore { (db) throws in
+            guard EngineFeatures.current.supportsUpsert else {
+                let error = #expect(throws: DatabaseError.self) { _ = try upsert.queryPlan(db) }
+                #expect(error?.message?.contains("3.24.0") == true)
+                return
+            }
+            let plan = try upsert.queryPlan(db)
+            #expect(plan.scannedTables.isEmpty)
+        }
+    }
 }

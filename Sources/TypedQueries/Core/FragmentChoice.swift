@@ -45,6 +45,8 @@ public enum EngineNeed: UInt8, Sendable {
     case fullTextSearch = 7
     /// `ON CONFLICT` in a statement that does not run by itself, as those of a trigger. One that runs is emulated.
     case upsert = 8
+    /// `RETURNING` in such a statement.
+    case returning = 9
 
     /// The version of SQLite that has it.
     public var version: Int {
@@ -56,6 +58,7 @@ public enum EngineNeed: UInt8, Sendable {
         case .deferredFeature: 3_035_000
         case .fullTextSearch: 3_009_000
         case .upsert: 3_024_000
+        case .returning: 3_035_000
         }
     }
 
@@ -68,6 +71,7 @@ public enum EngineNeed: UInt8, Sendable {
         case .deferredFeature: "this statement"
         case .fullTextSearch: "FTS5"
         case .upsert: "ON CONFLICT in a trigger, a query plan or a region"
+        case .returning: "RETURNING in a query plan or a region"
         }
     }
 

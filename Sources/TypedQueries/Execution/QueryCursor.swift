@@ -192,7 +192,7 @@ extension SelectStatement where From: PrimaryKeyedTable, QueryValue == (), Joins
 extension Statement {
     /// What the statement reads, for observations.
     ///
-    /// - throws: A `DatabaseError` when the statement can't be prepared.
+    /// - throws: A `DatabaseError` when the statement can't be prepared, as a change that other statements do on this engine.
     public func databaseRegion(_ db: Database) throws -> DatabaseRegion {
         let query = query
         guard !query.isEmpty else { return DatabaseRegion() }

@@ -79,7 +79,8 @@ public struct QueryPlan: Hashable, Sendable, CustomStringConvertible {
 extension Statement {
     /// How SQLite finds the rows of the statement: `EXPLAIN QUERY PLAN`. The statement does not run.
     ///
-    /// - throws: A `DatabaseError`.
+    /// - throws: A `DatabaseError`. For a change that other statements do on this engine, it names the version of SQLite that
+    ///   has what the change uses.
     public func queryPlan(_ db: Database) throws -> QueryPlan {
         let renderer = FragmentRenderer(query)
         let sql = String(decoding: renderer.text, as: UTF8.self)

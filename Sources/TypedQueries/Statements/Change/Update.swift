@@ -158,6 +158,8 @@ extension QueryFragment {
     /// Adds what is returned.
     mutating func writeReturning(_ columns: QueryFragment) {
         beginPart(.glue)
+        // The emulation leaves it out with the rest of this part.
+        if Self.marksParts { require(.returning) }
         append(literal: "\nRETURNING ")
         beginPart(.returning)
         append(columns)
