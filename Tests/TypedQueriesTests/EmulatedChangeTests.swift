@@ -62,4 +62,41 @@ import TypedQueries
             #expect(plan.scannedTables.isEmpty)
         }
     }
+
+    @Test func whatAViewMakesOfAChangeIsReturnedByNewEnginesOnly() throws {
+        let row = RemindersList(id: 7, title: "New", position: 4)
+        let insert = RemindersList.insert { row }.returning(\.title)
+        let update = RemindersList.find(1).update { $0.position = 9 }.returning(\.position)
+        let delete = RemindersList.find(3).delete().returning(\.title)
+        try withStore { (db) throws in
+            try db.execute(
+                sql: """
+                    ALTER TABLE remindersLists RENAME TO stored;
+                    CREATE VIEW remindersLists AS SELECT id, title, position FROM stored;
+                    CREATE TRIGGER inserted INSTEAD OF INSERT ON remindersLists BEGIN
+                        INSERT INTO stored VALUES (new.id, new.title, new.position);
+                    END;
+                    CREATE TRIGGER updated INSTEAD OF UPDATE ON remindersLists BEGIN
+                        UPDATE stored SET position = new.position WHERE id = old.id;
+                    END;
+                    CREATE TRIGGER deleted INSTEAD OF DELETE ON remindersLists BEGIN
+                        DELETE FROM stored WHERE id = old.id;
+                    END;
+                    """)
+            if EngineFeatures.current.supportsReturning {
+                let titles = try insert.fetchAll(db)
+                #expect(titles == ["New"])
+                let positions = try update.fetchAll(db)
+                #expect(positions == [9])
+            } else {
+                let refused = #expect(throws: DatabaseError.self) { _ = try insert.fetchAll(db) }
+                #expect(refused?.message?.contains("3.35.0") == true)
+                #expect(throws: DatabaseError.self) { _ = try update.fetchAll(db) }
+                let count = try RemindersList.all.fetchCount(db)
+                #expect(count == 3)
+            }
+            let deleted = try delete.fetchAll(db)
+            #expect(deleted == ["Empty"])
+        }
+    }
 }

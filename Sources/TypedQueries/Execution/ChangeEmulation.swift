@@ -24,6 +24,11 @@ struct ChangeEmulation {
     }
 
     private func run(_ read: (QueryFragment) throws -> Void) throws {
+        if !parts.isDelete, !parts.returned.isEmpty, try changesView() {
+            throw EngineNeed.error(
+                "RETURNING of an insert into a view, or an update of one,", 3_035_000,
+                sql: parts.head.debugDescription)
+        }
         if parts.isInsert {
             let keys = try conflictKeys()
             for row in try rows() {
@@ -37,6 +42,17 @@ struct ChangeEmulation {
         } else {
             try read(selection(where: condition(update())))
         }
+    }
+
+    /// Whether it is a view that is changed, by its triggers. Its rows have no numbers by which they could be read.
+    private func changesView() throws -> Bool {
+        guard let table = parts.table else { return false }
+        // The first database that has the name counts.
+        for schema in table.schemaName.map({ [$0] }) ?? ["temp", "main"] {
+            if try db.tableExists(table.tableName, in: schema) { return false }
+            if try db.viewExists(table.tableName, in: schema) { return true }
+        }
+        return try table.schemaName == nil && db.viewExists(table.tableName)
     }
 
     /// Updates the rows.
