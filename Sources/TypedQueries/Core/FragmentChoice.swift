@@ -6,8 +6,6 @@ public enum EngineChoice: UInt8, Sendable {
     case aggregateFilter = 2
     /// `iif`.
     case iif = 3
-    /// A choice by the name of a function that the functions of this library register where it is missing.
-    case jsonb = 4
     /// `ORDER BY` in aggregates.
     case aggregateOrdering = 5
     /// Arguments of a table behind `LEFT JOIN`, which leave out rows without others on old engines.
@@ -22,7 +20,6 @@ public enum EngineChoice: UInt8, Sendable {
         case .nullsOrdering: features.supportsNullsOrdering
         case .aggregateFilter: features.supportsAggregateFilter
         case .iif: features.sqliteVersionNumber >= 3_032_000
-        case .jsonb: features.supportsJSONB
         case .aggregateOrdering: features.sqliteVersionNumber >= 3_044_000
         case .outerTableArguments, .dateFloor: features.sqliteVersionNumber >= 3_046_000
         }

@@ -26,9 +26,9 @@ public struct JSONTextRepresentation<Value: Codable>: QueryBindable {
     public var queryBinding: QueryBinding { JSONCoding.binding(queryOutput) }
 }
 
-/// A value that is stored as SQLite's binary JSON, or as JSON text on engines without it.
+/// A value that is stored as SQLite's binary JSON. On engines without it, the library's own `jsonb` writes the same bytes.
 ///
-/// Both forms are read on all engines.
+/// JSON text in such a column is read, too, but equals no value that is written.
 public struct JSONBinaryRepresentation<Value: Codable>: QueryBindable {
     /// A blob.
     public typealias QueryValue = Self
@@ -60,14 +60,9 @@ public struct JSONBinaryRepresentation<Value: Codable>: QueryBindable {
 
     /// Adds `jsonb(?)`.
     public func write(to fragment: inout QueryFragment) {
-        let binding = queryBinding
-        fragment.appendChoice(.jsonb) {
-            $0.append(literal: "jsonb(")
-            $0.append(binding: binding)
-            $0.append(literal: ")")
-        } emulated: {
-            $0.append(binding: binding)
-        }
+        fragment.append(literal: "jsonb(")
+        fragment.append(binding: queryBinding)
+        fragment.append(literal: ")")
     }
 }
 

@@ -128,6 +128,17 @@ extension Rank: Codable {}
         }
     }
 
+    /// Whoever wrote it: this engine, a replica with another one, or SQL.
+    @Test func equalDocumentsInBinaryFormAreEqual() throws {
+        try withSongs { db throws in
+            try db.execute(sql: #"UPDATE songs SET song_tags = jsonb('["slow"]') WHERE id = 2"#)
+            let slow = try Song.where { $0.songTags.eq(#bind(["slow"])) }.fetchAll(db).map(\.id)
+            #expect(Set(slow) == [1, 2])
+            let types = try String.fetchAll(db, sql: "SELECT typeof(song_tags) FROM songs")
+            #expect(Set(types) == ["blob"])
+        }
+    }
+
     @Test func aBoundValueIsStoredAsWhatItIsComparedWith() throws {
         try withSongs { db throws in
             #expect(try Album.where { $0.tags.eq(#bind(["x"])) }.fetchAll(db).map(\.id) == [1])
