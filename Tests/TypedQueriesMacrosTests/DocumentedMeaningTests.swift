@@ -27,6 +27,15 @@ struct MemoSource: Codable, Equatable {
     var title: String
 }
 
+/// A default scope that is made of several queries.
+@Table struct Alternative {
+    let id: Int
+    var isOpen = false
+    var isLate = false
+
+    static let all = Self.where(\.isOpen).or(Self.where(\.isLate).not())
+}
+
 private enum Other: AliasName {}
 
 /// A function with a state, which its instance has.
@@ -112,10 +121,34 @@ private struct Prefixer: Sendable {
         try database().read { db throws in
             #expect(try Memo.unscoped.or(Memo.unscoped.where { $0.id.eq(2) }).fetchCount(db) == 1)
             #expect(try Memo.unscoped.where { $0.id.eq(2) }.or(Memo.unscoped).fetchCount(db) == 1)
+            #expect(try Memo.all.or(Memo.where { $0.id.eq(1) }).select(\.id).fetchAll(db) == [1])
+            #expect(try Memo.where { $0.id.eq(1) }.or(Memo.all).select(\.id).fetchAll(db) == [1])
             #expect(try Memo.none.or(Memo.where { $0.id.eq(1) }).fetchCount(db) == 1)
             #expect(try Memo.where { $0.id.eq(1) }.or(.where { $0.id.eq(3) }).fetchCount(db) == 2)
             #expect(try Memo.where { $0.id.gt(0) }.and(.where(\.isDeleted)).fetchCount(db) == 0)
         }
+    }
+
+    @Test func combinedQueriesDoNotTakeTheDefaultScopeForAConditionOfTheirOwn() throws {
+        try database().write { db throws in
+            let deleted = Memo.all.or(Memo.where { $0.id.eq(2) })
+            #expect(try deleted.fetchCount(db) == 0)
+            #expect(try Memo.all.where { $0.id.gt(0) }.and(deleted).fetchCount(db) == 0)
+            #expect(try Memo.order(by: \.id).and(deleted).fetchCount(db) == 0)
+            let others = deleted.or(Memo.where { $0.id.eq(1) }).not()
+            #expect(try others.select(\.id).fetchAll(db) == [3])
+            #expect(try Memo.all.or(Memo.all).select(\.id).fetchAll(db) == [1, 3])
+            // Beside a query of all rows, the other one keeps its scope.
+            let unscoped = Memo.unscoped.where { $0.id.eq(2) }.or(Memo.all.where { $0.id.lt(3) })
+            #expect(try unscoped.select(\.id).fetchAll(db) == [1, 2])
+            try Memo.all.or(Memo.where { $0.id.eq(1) }).delete().execute(db)
+            #expect(try Memo.unscoped.select(\.id).fetchAll(db) == [2, 3])
+        }
+    }
+
+    @Test func aDefaultScopeMayCombineQueries() throws {
+        #expect(sql(Alternative.all).contains("WHERE"))
+        #expect(sql(Alternative.all.or(.where { $0.id.eq(1) })) == sql(Alternative.where { $0.id.eq(1) }))
     }
 
     @Test func identifiersInJSONAreComparedWithoutRegardToTheirCase() throws {

@@ -43,7 +43,7 @@ extension Where where From: TableDraft {
     func drafts(_ query: Where<From.PrimaryTable>) -> Self {
         var result = self
         result.conditions.append(
-            query.conditions.mapped { $0.retargeted(From.PrimaryTable.self, to: From.self) })
+            query.combinedConditions.mapped { $0.retargeted(From.PrimaryTable.self, to: From.self) })
         if query.scope == .none { result.scope = .none }
         return result
     }

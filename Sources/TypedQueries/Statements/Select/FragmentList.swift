@@ -9,6 +9,12 @@ public struct FragmentList: Hashable, Sendable {
     /// Whether there is none.
     @inlinable public var isEmpty: Bool { first.isEmpty }
 
+    /// The pieces, in order.
+    var pieces: [QueryFragment] { isEmpty ? [] : [first] + rest }
+
+    /// How many pieces there are.
+    var count: Int { isEmpty ? 0 : 1 + rest.count }
+
     @inlinable
     mutating func append(_ fragment: QueryFragment) {
         if fragment.isEmpty { return }

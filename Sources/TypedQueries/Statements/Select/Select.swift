@@ -69,7 +69,7 @@ extension Select {
     /// Adds the conditions of a query of the table.
     public func and(_ other: Where<From>) -> Self {
         with {
-            $0.conditions.append(other.conditions)
+            $0.conditions.append(other.combinedConditions)
             $0.isNone = $0.isNone || other.scope == .none
         }
     }

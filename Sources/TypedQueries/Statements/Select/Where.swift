@@ -10,6 +10,8 @@ public struct Where<From: Table>: SelectStatement, WritableStatement {
 
     @usableFromInline var conditions: FragmentList
     @usableFromInline var scope: Scope
+    /// Which of the conditions combine queries.
+    @usableFromInline var combinations: [Combination] = []
     /// The order of the type's `all`, where it is that of another type.
     @usableFromInline var ordering = QueryFragment()
 
@@ -36,7 +38,9 @@ public struct Where<From: Table>: SelectStatement, WritableStatement {
     /// Adds the SELECT statement.
     @inlinable
     public func writeStatement(to fragment: inout QueryFragment) {
-        guard hasPlainScope else { return clauses.write(from: From.self, to: &fragment) }
+        guard hasPlainScope, combinations.isEmpty else {
+            return clauses.write(from: From.self, to: &fragment)
+        }
         guard scope != .none else { return }
         fragment.append(literal: "SELECT ", QueryFragment.Code.columns, From.self)
         fragment.append(literal: "\nFROM ", QueryFragment.Code.tableSource, From.self)
@@ -71,14 +75,17 @@ public struct Where<From: Table>: SelectStatement, WritableStatement {
         if scope == .standard {
             if let all = From.all as? Where<From> {
                 clauses.isNone = all.scope == .none
+                clauses.conditions = all.conditions
                 // What began with `all` has its conditions.
-                if !conditions.begins(with: all.conditions) { clauses.conditions = all.conditions }
+                clauses.conditions.append(ownConditions(besides: all.conditions))
                 clauses.ordering = all.ordering
             } else {
                 clauses = From.all.asSelect().clauses
+                clauses.conditions.append(combinedConditions)
             }
+        } else {
+            clauses.conditions = combinedConditions
         }
-        clauses.conditions.append(conditions)
         clauses.isNone = clauses.isNone || scope == .none
         return clauses
     }
@@ -113,46 +120,6 @@ extension Where {
         result.conditions.append(From.columns[keyPath: keyPath].queryFragment)
         return result
     }
-
-    /// Adds the conditions of another query of the table.
-    public func and(_ other: Self) -> Self {
-        var result = self
-        result.conditions.append(other.conditions)
-        if other.scope == .none { result.scope = .none }
-        return result
-    }
-
-    /// Rows that meet the conditions of this query or of another.
-    ///
-    /// A query without conditions adds nothing: a chain of `or` can begin with `all`.
-    public func or(_ other: Self) -> Self {
-        if scope == .none || conditions.isEmpty { return other }
-        if other.scope == .none || other.conditions.isEmpty { return self }
-        var fragment = QueryFragment("(")
-        conditions.writeConjunction(to: &fragment)
-        fragment.append(literal: ") OR (")
-        other.conditions.writeConjunction(to: &fragment)
-        fragment.append(literal: ")")
-        return Where(FragmentList(fragment), scope: scope)
-    }
-
-    /// Rows that don't meet the conditions.
-    public func not() -> Self {
-        guard !conditions.isEmpty else { return Where(FragmentList("0"), scope: scope) }
-        var fragment = QueryFragment("NOT (")
-        conditions.writeConjunction(to: &fragment)
-        fragment.append(literal: ")")
-        return Where(FragmentList(fragment), scope: scope)
-    }
-
-    /// Adds the conditions of another query of the table.
-    public static func && (left: Self, right: Self) -> Self { left.and(right) }
-
-    /// Rows that meet the conditions of one query or of the other.
-    public static func || (left: Self, right: Self) -> Self { left.or(right) }
-
-    /// Rows that don't meet the conditions.
-    public static prefix func ! (query: Self) -> Self { query.not() }
 
     /// Adds the conditions of a static member of the table's type that is a query.
     public subscript(dynamicMember keyPath: KeyPath<From.Type, Where<From>>) -> Where<From> {
