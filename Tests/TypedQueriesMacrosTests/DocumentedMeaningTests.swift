@@ -88,6 +88,32 @@ private struct Prefixer: Sendable {
         }
     }
 
+    @Test func aCommonTableWithoutRowsStandsForTheTableOfItsName() throws {
+        try database().write { db throws in
+            let rows = With {
+                Memo.none
+                MemoLine.all
+            } query: {
+                Memo.unscoped.select(\.id)
+            }
+            #expect(try rows.fetchAll(db) == [])
+            let titles = With {
+                MemoLine.all
+                Memo.none.select { MemoTitle.Columns(title: $0.title) }
+            } query: {
+                MemoTitle.all
+            }
+            #expect(try titles.fetchCount(db) == 0)
+            try With {
+                Memo.none
+                MemoLine.where { $0.id.eq(2) }
+            } query: {
+                MemoLine.where { $0.memoID.notIn(Memo.unscoped.select(\.id)) }.delete()
+            }.execute(db)
+            #expect(try MemoLine.all.fetchCount(db) == 0)
+        }
+    }
+
     @Test func theDefaultScopeIsThatOfDraftsAndAliases() throws {
         try database().read { db throws in
             #expect(try Memo.Draft.all.fetchAll(db).map(\.title) == ["Milk", "SILK"])

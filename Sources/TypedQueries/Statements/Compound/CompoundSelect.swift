@@ -170,7 +170,8 @@ public struct With<Base: Statement>: WritableStatement {
     /// Makes a statement with common tables.
     ///
     /// - parameters:
-    ///     - tables: Their statements. Each has the name of the table that its rows are of.
+    ///     - tables: Their statements. Each has the name of the table that its rows are of. When none of them has rows by
+    ///       declaration, as `none` has not, the statement is not run.
     ///     - query: The statement that uses them.
     public init(
         @CommonTableExpressionBuilder _ tables: () -> FragmentList, query: () -> Base
@@ -193,8 +194,8 @@ public struct With<Base: Statement>: WritableStatement {
     /// Adds the statement.
     public func writeStatement(to fragment: inout QueryFragment) {
         let query = base.query
-        // A query of a table that has no rows is not run, as that of the table itself is not.
-        guard !query.isEmpty, !tables.isEmpty else { return }
+        // A query of tables that all have no rows is not run, as those of the tables themselves are not.
+        guard !query.isEmpty, !tables.isWithoutRows else { return }
         if query.code.first == QueryFragment.Code.part { fragment.beginPart(.commonTables) }
         fragment.append(literal: "WITH ")
         fragment.append(tables.commaSeparated)
@@ -210,7 +211,7 @@ extension With: SelectStatement where Base: SelectStatement {
     public func asSelect() -> Select<Base.QueryValue, Base.From, Base.Joins> {
         base.asSelect().with {
             $0.commonTables = tables.commaSeparated
-            $0.isNone = $0.isNone || tables.isEmpty
+            $0.isNone = $0.isNone || tables.isWithoutRows
         }
     }
 }
@@ -241,16 +242,27 @@ public enum CommonTableExpressionBuilder {
     public static func buildPartialBlock(accumulated: FragmentList, next: FragmentList) -> FragmentList {
         var list = accumulated
         list.append(next)
+        list.isWithoutRows = accumulated.isWithoutRows && next.isWithoutRows
         return list
     }
 
     static func table<Rows: Table>(_ type: Rows.Type, _ query: QueryFragment) -> FragmentList {
-        guard !query.isEmpty else { return FragmentList() }
         var fragment = QueryFragment()
         fragment.append(tableOf: type)
-        fragment.append(literal: " AS (\n")
-        fragment.append(query)
-        fragment.append(literal: "\n)")
-        return FragmentList(fragment)
+        if query.isEmpty {
+            // A statement of no rows writes nothing. Without the common table its name would be that of a table of the schema.
+            fragment.append(literal: "(")
+            fragment.append(QueryFragment.Code.names, type)
+            fragment.append(literal: ") AS (\nSELECT NULL")
+            for _ in type.allColumnNames.dropFirst() { fragment.append(literal: ", NULL") }
+            fragment.append(literal: " WHERE 0\n)")
+        } else {
+            fragment.append(literal: " AS (\n")
+            fragment.append(query)
+            fragment.append(literal: "\n)")
+        }
+        var list = FragmentList(fragment)
+        list.isWithoutRows = query.isEmpty
+        return list
     }
 }

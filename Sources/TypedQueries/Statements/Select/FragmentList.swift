@@ -2,6 +2,8 @@
 public struct FragmentList: Hashable, Sendable {
     @usableFromInline var first: QueryFragment
     @usableFromInline var rest: [QueryFragment] = []
+    /// Whether all pieces are common tables that have no rows by declaration.
+    @usableFromInline var isWithoutRows = false
 
     @inlinable init() { first = QueryFragment() }
     @inlinable init(_ first: QueryFragment) { self.first = first }
