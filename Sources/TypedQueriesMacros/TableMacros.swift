@@ -49,7 +49,8 @@ public macro Table(_ name: String = "", schema: String? = nil) =
 /// ```
 ///
 /// A property of such a type in a table stands for all its columns: `$0.stamps.createdAt` is the column `createdAt`.
-/// The names in a table and its groups must differ.
+/// The names in a table and its groups must differ: a statement of a table in which two properties have a column of one name
+/// throws a `DatabaseError` that names both.
 ///
 /// An enum has a column, or a group of them, for each case. All are NULL but the case's own:
 ///

@@ -2,6 +2,23 @@ import Foundation
 import Testing
 import TypedQueriesMacros
 
+@Selection struct Residence: Equatable {
+    var street: String
+    var city: String
+}
+
+@Table struct Commuter: Equatable {
+    let id: Int
+    var home: Residence
+    var work: Residence
+}
+
+@Table struct Shop: Equatable {
+    let id: Int
+    var city: String
+    var place: Residence
+}
+
 @Suite struct ShapesTests {
     @Test func groupsComputedAndLazyColumnsAreReadAndWritten() throws {
         let database = try encryptedDatabase(
@@ -35,6 +52,32 @@ import TypedQueriesMacros
             Article.TableColumns.columnList.writableNames == [
                 "id", "title", "createdAt", "updatedAt", "position",
             ])
+    }
+
+    @Test func columnsOfOneNameAreAnErrorThatNamesBothProperties() throws {
+        let database = try encryptedDatabase(
+            """
+            CREATE TABLE commuters (id INTEGER PRIMARY KEY, street TEXT, city TEXT);
+            CREATE TABLE shops (id INTEGER PRIMARY KEY, street TEXT, city TEXT);
+            """)
+        try database.write { db throws in
+            let place = Residence(street: "a", city: "b")
+            let commuter = Commuter(id: 1, home: place, work: Residence(street: "c", city: "d"))
+            let error = #expect(throws: DatabaseError.self) {
+                try Commuter.insert { commuter }.execute(db)
+            }
+            #expect(
+                error?.message?.contains(#""street" of Commuter is one of "home" and of "work""#) == true)
+            #expect(throws: DatabaseError.self) { try Commuter.all.fetchAll(db) }
+            #expect(throws: DatabaseError.self) { try Commuter.all.fetchCursor(db) }
+            #expect(throws: DatabaseError.self) { try db.seed { commuter } }
+            let shop = Shop.insert { Shop(id: 1, city: "b", place: place) }.returning(\.id)
+            let second = #expect(throws: DatabaseError.self) { try shop.fetchAll(db) }
+            #expect(second?.message?.contains(#""city" of Shop is one of "city" and of "place""#) == true)
+            let count = try Int.fetchOne(
+                db, sql: "SELECT (SELECT count(*) FROM commuters) + (SELECT count(*) FROM shops)")
+            #expect(count == 0)
+        }
     }
 
     @Test func aKeyOfTwoColumnsFindsARow() throws {

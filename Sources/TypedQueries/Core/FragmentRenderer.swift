@@ -33,6 +33,9 @@ struct FragmentRenderer {
     private var nextValue = 0
     private(set) var needs: [EngineNeed] = []
 
+    /// What is wrong with a table in which two properties have a column of one name.
+    private var sharedColumn: String?
+
     init(
         _ fragment: QueryFragment, _ parameters: Parameters = .anonymous, _ forms: Forms = .engine
     ) {
@@ -41,6 +44,17 @@ struct FragmentRenderer {
         self.forms = forms
         text.reserveCapacity(4 * fragment.code.count)
         render(fragment.code[...])
+    }
+
+    /// Throws when the engine lacks what the SQL needs, and when a table has two columns of one name: SQLite takes the first value
+    /// of each, and reads it for both.
+    ///
+    /// - parameter sql: The SQL, for the error.
+    /// - throws: A `DatabaseError`.
+    func check(sql: String) throws {
+        for need in needs { try need.check(sql: sql) }
+        guard let sharedColumn else { return }
+        throw DatabaseError(resultCode: .SQLITE_MISUSE, message: sharedColumn, sql: sql)
     }
 
     private mutating func render(_ code: ArraySlice<UInt8>) {
@@ -103,6 +117,8 @@ struct FragmentRenderer {
 
     private mutating func renderReference(_ kind: UInt8, _ address: ArraySlice<UInt8>) {
         guard let type = QueryFragment.table(at: address) else { return }
+        // By its name alone, columns of a table are named one by one.
+        if kind != QueryFragment.Code.tableName, sharedColumn == nil { sharedColumn = type.sharedColumn }
         switch kind {
         case QueryFragment.Code.tableName:
             quote(type.tableAlias ?? type.tableName)

@@ -82,7 +82,7 @@ extension Database {
         }
         let renderer = FragmentRenderer(fragment)
         let sql = String(decoding: renderer.text, as: UTF8.self)
-        for need in renderer.needs { try need.check(sql: sql) }
+        try renderer.check(sql: sql)
         let statement = try makeStatement(sql: sql)
         try statement.setArguments(
             StatementArguments(renderer.values.map { try fragment.bindings[$0].databaseValue() }))

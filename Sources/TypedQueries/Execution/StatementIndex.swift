@@ -148,7 +148,7 @@ extension Database {
     private func makeEntry(_ fragment: QueryFragment, _ hash: UInt64) throws -> StatementIndex.Entry {
         let renderer = FragmentRenderer(fragment)
         let sql = String(decoding: renderer.text, as: UTF8.self)
-        for need in renderer.needs { try need.check(sql: sql) }
+        try renderer.check(sql: sql)
         return StatementIndex.Entry(
             key: fragment.code, hash: hash, statement: try cachedStatement(sql: sql),
             values: renderer.isIdentity ? nil : renderer.values)
