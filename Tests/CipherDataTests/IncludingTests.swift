@@ -23,6 +23,16 @@ private enum Library {
         var authorID: Author.ID
     }
 
+    /// With a default scope.
+    @Table("books") struct NewBook: Identifiable, Equatable {
+        static let all = Self.where { $0.year.gt(1955) && $0.title.neq("Edda") }
+
+        let id: Int
+        var title = ""
+        @Column("author_id") var authorID: Author.ID?
+        var year = 0
+    }
+
     /// With a key of two columns, to which another table refers.
     @Table("seats") struct Seat: Equatable {
         var hall = ""
@@ -104,6 +114,20 @@ private enum Library {
                 .fetchAll(db)
         }
         #expect(authors.map { $0.1.map(\.title) } == [["Homo Faber"], []])
+    }
+
+    @Test func associatedRowsAreThoseOfTheDefaultScope() throws {
+        let books = Library.Author.hasMany(Library.NewBook.self).order(Column("year"))
+        try queue.read { db throws in
+            let scoped = try Library.Author.order(by: \.id).including(all: books).fetchAll(db)
+            #expect(scoped.map { $0.1.map(\.title) } == [["Homo Faber"], ["Malina"], []])
+            let all = try Library.Author.order(by: \.id).including(all: books, unscoped: true).fetchAll(db)
+            #expect(all.map { $0.1.map(\.title) } == [["Stiller", "Homo Faber"], ["Malina"], []])
+            let both = try Library.Author.order(by: \.id).including(all: books.filter(Column("year") > 1960))
+                .including(all: books, unscoped: true).fetchAll(db)
+            #expect(both.map(\.1.count) == [0, 1, 0])
+            #expect(both.map(\.2.count) == [2, 1, 0])
+        }
     }
 
     @Test func severalAssociationsAreOneTuple() throws {

@@ -30,6 +30,8 @@ struct FragmentRenderer {
     private let bindings: [QueryBinding]
     private let parameters: Parameters
     private let forms: Forms
+    /// A table whose columns are qualified by another name than its own.
+    private let renamed: (type: any Table.Type, name: String)?
     private var nextValue = 0
     private(set) var needs: [EngineNeed] = []
 
@@ -37,8 +39,10 @@ struct FragmentRenderer {
     private var sharedColumn: String?
 
     init(
-        _ fragment: QueryFragment, _ parameters: Parameters = .anonymous, _ forms: Forms = .engine
+        _ fragment: QueryFragment, _ parameters: Parameters = .anonymous, _ forms: Forms = .engine,
+        renaming renamed: (type: any Table.Type, name: String)? = nil
     ) {
+        self.renamed = renamed
         bindings = fragment.bindings
         self.parameters = parameters
         self.forms = forms
@@ -121,7 +125,7 @@ struct FragmentRenderer {
         if kind != QueryFragment.Code.tableName, sharedColumn == nil { sharedColumn = type.sharedColumn }
         switch kind {
         case QueryFragment.Code.tableName:
-            quote(type.tableAlias ?? type.tableName)
+            quote(qualifier(of: type))
         case QueryFragment.Code.columns: renderColumns(type)
         case QueryFragment.Code.tableSource: renderSource(type)
         default:
@@ -133,10 +137,15 @@ struct FragmentRenderer {
         }
     }
 
+    private func qualifier(of type: any Table.Type) -> String {
+        if let renamed, renamed.type == type { return renamed.name }
+        return type.tableAlias ?? type.tableName
+    }
+
     private mutating func renderColumns(_ type: any Table.Type) {
         for (index, column) in type.allColumnNames.enumerated() {
             if index > 0 { text.append(contentsOf: ", ".utf8) }
-            quote(type.tableAlias ?? type.tableName)
+            quote(qualifier(of: type))
             text.append(UInt8(ascii: "."))
             quote(column)
         }

@@ -2,6 +2,10 @@
 ///
 /// It is `including(all:)` in parts: who uses it fetches the first rows, and reads the associated ones, as it likes.
 package struct AssociatedRows {
+    /// Makes a condition of the name that qualifies columns.
+    package typealias Filter =
+        @Sendable (_ qualifier: String) throws -> (sql: String, arguments: StatementArguments)
+
     private let prefetch: Prefetch
 
     /// The columns of the first rows to which the associated rows refer.
@@ -32,14 +36,26 @@ package struct AssociatedRows {
     /// - parameters:
     ///     - names: The columns to select.
     ///     - keys: The values of ``originColumns``. NULL refers to nothing.
+    ///     - filter: Makes a condition on the associated rows of the name that qualifies their columns; nil for none.
     package func statements(
-        selecting names: [String], keys: [[DatabaseValue]], _ db: Database
+        selecting names: [String], keys: [[DatabaseValue]], filter: Filter? = nil, _ db: Database
     ) throws -> [Statement] {
         var known: Set<[DatabaseValue]> = []
         let keys = keys.filter { !$0.contains(where: \.isNull) && known.insert($0).inserted }
         return try prefetch.conditions(among: keys).map { condition in
             let writer = SQLWriter(db)
-            try prefetch.relation(for: condition, selecting: names).writeSelect(to: writer)
+            var relation = prefetch.relation(for: condition, selecting: names)
+            if let filter {
+                let table = relation.source.name
+                let literal = SQL(elements: [
+                    .deferred { writer in
+                        let (sql, arguments) = try filter(writer.scope?.qualifier ?? table)
+                        try writer.append("(\(sql))", arguments: arguments)
+                    }
+                ])
+                relation.filters.append(literal.sqlExpression)
+            }
+            try relation.writeSelect(to: writer)
             let statement = try db.makeStatement(sql: writer.sql)
             try statement.setArguments(writer.arguments)
             return statement

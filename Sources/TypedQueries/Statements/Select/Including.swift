@@ -20,12 +20,16 @@ where Base.QueryValue == (), Base.Joins == NoJoins {
     let children: (repeat IncludedTable<each Child>)
 
     /// Adds the rows of another association.
+    ///
+    /// - parameters:
+    ///     - association: How they refer to each row.
+    ///     - isUnscoped: Whether also those come that the table's `all` leaves out.
     public func including<A: AssociationToMany>(
-        all association: A
+        all association: A, unscoped isUnscoped: Bool = false
     ) -> Including<Base, repeat each Child, A.RowDecoder>
     where A.OriginRowDecoder == Base.From, A.RowDecoder: Table {
         Including<Base, repeat each Child, A.RowDecoder>(
-            base: base, children: (repeat each children, IncludedTable(association)))
+            base: base, children: (repeat each children, IncludedTable(association, isUnscoped)))
     }
 
     /// All rows, with those that refer to them.
@@ -68,11 +72,18 @@ where Base.QueryValue == (), Base.Joins == NoJoins {
 extension SelectStatement where QueryValue == (), Joins == NoJoins {
     /// Adds the rows that refer to each row, which are fetched afterwards for all rows at once.
     ///
-    /// - parameter association: How they refer to it: `hasMany` of the table, or an association of a record type
-    ///   whose rows are a ``Table``, filtered and ordered as it should be.
-    public func including<A: AssociationToMany>(all association: A) -> Including<Self, A.RowDecoder>
+    /// They are those of the other table's `all`, as in other queries: its conditions count, unless they need joined tables, and
+    /// its order and limit do not.
+    ///
+    /// - parameters:
+    ///     - association: How they refer to it: `hasMany` of the table, or an association of a record type whose rows are a
+    ///       ``Table``, filtered and ordered as it should be.
+    ///     - isUnscoped: Whether also those come that the other table's `all` leaves out.
+    public func including<A: AssociationToMany>(
+        all association: A, unscoped isUnscoped: Bool = false
+    ) -> Including<Self, A.RowDecoder>
     where A.OriginRowDecoder == From, A.RowDecoder: Table {
-        Including(base: self, children: IncludedTable(association))
+        Including(base: self, children: IncludedTable(association, isUnscoped))
     }
 }
 
@@ -125,6 +136,7 @@ struct IncludedTable<Child: Table>: Sendable {
     /// How they are fetched through one connection.
     struct Plan {
         let rows: AssociatedRows
+        let isUnscoped: Bool
 
         func fetch(_ db: Database, _ origin: Origin) throws -> Groups {
             let positions = origin.positions(of: rows.originColumns)
@@ -132,8 +144,11 @@ struct IncludedTable<Child: Table>: Sendable {
             let width = Child.columnWidth
             let keyIndexes = width..<width + positions.count
             var groups = Groups(positions: positions)
+            let scope = isUnscoped ? SelectClauses() : Child.all.asSelect().clauses
+            guard !scope.isNone else { return groups }
             let keys = origin.values.map { values in positions.map { values[$0] } }
-            for statement in try rows.statements(selecting: names, keys: keys, db) {
+            let filter = Self.filter(scope)
+            for statement in try rows.statements(selecting: names, keys: keys, filter: filter, db) {
                 let cursor = try QueryCursor(statement, width: keyIndexes.upperBound, rowType: Child.self) {
                     (
                         try $0.value(Child.self),
@@ -143,6 +158,20 @@ struct IncludedTable<Child: Table>: Sendable {
                 while let (row, key) = try cursor.next() { groups.rows[key, default: []].append(row) }
             }
             return groups
+        }
+
+        /// The conditions of a default scope, as one on the associated rows.
+        private static func filter(_ scope: SelectClauses) -> AssociatedRows.Filter? {
+            guard !scope.conditions.isEmpty, scope.joins.isEmpty else { return nil }
+            var condition = QueryFragment()
+            scope.conditions.writeConjunction(to: &condition)
+            return { [condition] qualifier in
+                let renderer = FragmentRenderer(condition, renaming: (type: Child.self, name: qualifier))
+                let sql = String(decoding: renderer.text, as: UTF8.self)
+                try renderer.check(sql: sql)
+                let values = try renderer.values.map { try condition.bindings[$0].databaseValue() }
+                return (sql, StatementArguments(values))
+            }
         }
     }
 
@@ -158,12 +187,14 @@ struct IncludedTable<Child: Table>: Sendable {
     }
 
     private let find: @Sendable (Database) throws -> AssociatedRows
+    private let isUnscoped: Bool
 
-    init<A: AssociationToMany>(_ association: A) where A.RowDecoder == Child {
+    init<A: AssociationToMany>(_ association: A, _ isUnscoped: Bool) where A.RowDecoder == Child {
+        self.isUnscoped = isUnscoped
         find = { db in try AssociatedRows(association, db) }
     }
 
-    func plan(_ db: Database) throws -> Plan { try Plan(rows: find(db)) }
+    func plan(_ db: Database) throws -> Plan { try Plan(rows: find(db), isUnscoped: isUnscoped) }
 }
 
 /// The rows that others are fetched for.
