@@ -36,6 +36,32 @@ import TypedQueries
         }
     }
 
+    /// Old engines take 999 parameters.
+    @Test func moreValuesThanAStatementHasParametersAreTaken() throws {
+        try withStore { (db) throws in
+            let lists = (10..<410).map { RemindersList(id: $0, title: "it's \($0)", position: -$0) }
+            try RemindersList.insert { lists }.execute(db)
+            let inserted = RemindersList.where { $0.id.gte(10) }.order(by: \.id)
+            #expect(try inserted.fetchAll(db) == lists)
+            // The same statement has other values in its second run.
+            for first in [10, 210] {
+                let numbers = Array(first..<first + 1_200)
+                let titles = numbers.map { "it's \($0)" }
+                #expect(try RemindersList.find(numbers).fetchCount(db) == 410 - first)
+                #expect(try RemindersList.where { $0.title.in(titles) }.fetchCount(db) == 410 - first)
+                let negative: [Int] = numbers.map { 0 - $0 }
+                let others = RemindersList.where { $0.position.notIn(negative) }.select(\.id)
+                #expect(try others.fetchAll(db).count == first - 7)
+                let cursor = try others.fetchCursor(db)
+                #expect(try cursor.next() == 1)
+            }
+            let error = #expect(throws: DatabaseError.self) {
+                try RemindersList.insert { lists }.execute(db)
+            }
+            #expect(error?.sql?.contains("409") == false)
+        }
+    }
+
     @Test func nullsDoNotStayInAStatement() throws {
         try withStore { (db) throws in
             let priorities: [Int?] = [1, nil, 3, nil]

@@ -4,6 +4,8 @@ struct FragmentRenderer {
     enum Parameters {
         /// `?`, for the engine.
         case anonymous
+        /// `?`, for the engine that takes so many: when half of them are used, literals for the values that have exact ones.
+        case limited(Int)
         /// What a function makes of its number.
         case named((Int) -> String)
         /// The value as a literal.
@@ -33,6 +35,7 @@ struct FragmentRenderer {
     /// A table whose columns are qualified by another name than its own.
     private let renamed: (type: any Table.Type, name: String)?
     private var nextValue = 0
+    private var hidesValues = false
     private(set) var needs: [EngineNeed] = []
 
     /// What is wrong with a table in which two properties have a column of one name.
@@ -92,12 +95,23 @@ struct FragmentRenderer {
         nextValue += 1
         switch parameters {
         case .anonymous: text.append(UInt8(ascii: "?"))
+        case .limited(let limit):
+            let isLate = values.count >= limit / 2 && bindings.indices.contains(value)
+            if isLate, let literal = bindings[value].exactText { return appendHidden(literal) }
+            text.append(UInt8(ascii: "?"))
         case .named(let name): text.append(contentsOf: name(values.count + 1).utf8)
         case .literals:
             text.append(
                 contentsOf: (bindings.indices.contains(value) ? bindings[value].debugDescription : "?").utf8)
         }
         values.append(value)
+    }
+
+    /// Adds a value as a literal, behind a mark that hides it where the SQL is shown without its arguments.
+    private mutating func appendHidden(_ literal: String) {
+        if !hidesValues { text.append(contentsOf: ValueRedaction.mark.utf8) }
+        hidesValues = true
+        text.append(contentsOf: literal.utf8)
     }
 
     private mutating func renderChoice(_ code: ArraySlice<UInt8>, _ start: Int) -> Int {

@@ -61,7 +61,7 @@ extension QueryDecodingFailure {
         column = names.indices.contains(position) ? names[position] : nil
         columnIndex = max(position, 0)
         self.rowType = "\(rowType)"
-        sql = statement.sql
+        sql = ValueRedaction.redacted(statement.sql) ?? statement.sql
     }
 }
 
@@ -80,7 +80,7 @@ extension Database {
             throw EngineNeed.error(
                 "a cursor of what a change returns", 3_035_000, sql: fragment.debugDescription)
         }
-        let renderer = FragmentRenderer(fragment)
+        let renderer = renderer(of: fragment)
         let sql = String(decoding: renderer.text, as: UTF8.self)
         try renderer.check(sql: sql)
         let statement = try makeStatement(sql: sql)

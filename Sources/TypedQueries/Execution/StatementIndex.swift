@@ -140,6 +140,7 @@ extension Database {
             return StatementIndex.Entry(
                 key: entry.key, hash: entry.hash, statement: statement, values: entry.values)
         }
+        if hasTooManyValues(fragment) { return try makeLongEntry(fragment) }
         let entry = try makeEntry(fragment, fragment.code.withUnsafeBytes { StatementIndex.hash($0) })
         index.insert(entry)
         return entry
@@ -152,5 +153,26 @@ extension Database {
         return StatementIndex.Entry(
             key: fragment.code, hash: hash, statement: try cachedStatement(sql: sql),
             values: renderer.isIdentity ? nil : renderer.values)
+    }
+
+    /// Whether a piece has more values than a statement can have parameters.
+    private func hasTooManyValues(_ fragment: QueryFragment) -> Bool {
+        // Every engine takes 999.
+        fragment.bindings.count > 999 && fragment.bindings.count > maximumStatementArgumentCount
+    }
+
+    /// What makes text of a piece, in which the values that are too many are literals.
+    func renderer(of fragment: QueryFragment) -> FragmentRenderer {
+        guard hasTooManyValues(fragment) else { return FragmentRenderer(fragment) }
+        return FragmentRenderer(fragment, .limited(maximumStatementArgumentCount))
+    }
+
+    /// A statement for one run: others of the same bytes have other literals.
+    private func makeLongEntry(_ fragment: QueryFragment) throws -> StatementIndex.Entry {
+        let renderer = renderer(of: fragment)
+        let sql = String(decoding: renderer.text, as: UTF8.self)
+        try renderer.check(sql: sql)
+        return StatementIndex.Entry(
+            key: fragment.code, hash: 0, statement: try makeStatement(sql: sql), values: renderer.values)
     }
 }

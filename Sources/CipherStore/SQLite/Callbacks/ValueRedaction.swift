@@ -1,13 +1,13 @@
 /// Hides values in texts that may be logged: those that are literals because their statement can have no more
 /// arguments.
-enum ValueRedaction {
+package enum ValueRedaction {
     /// The comment that is written before the first of them.
-    static let mark = "/* hidden values */"
+    package static let mark = "/* hidden values */"
 
     /// Returns the SQL up to its values, or nil when there is none to hide.
     ///
     /// What follows the values goes with them: who reads a log misses little of a statement with hundreds of arguments.
-    static func redacted(_ sql: String) -> String? {
+    package static func redacted(_ sql: String) -> String? {
         var text = sql
         let start: Int? = text.withUTF8 { bytes in
             bytes.indices.first { index in
