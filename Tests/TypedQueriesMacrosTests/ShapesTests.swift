@@ -13,6 +13,11 @@ import TypedQueriesMacros
     var work: Residence
 }
 
+@Table struct Visitor: Equatable {
+    let id: Int
+    var home: Residence?
+}
+
 @Table struct Shop: Equatable {
     let id: Int
     var city: String
@@ -77,6 +82,25 @@ import TypedQueriesMacros
             let count = try Int.fetchOne(
                 db, sql: "SELECT (SELECT count(*) FROM commuters) + (SELECT count(*) FROM shops)")
             #expect(count == 0)
+        }
+    }
+
+    @Test func anOptionalGroupIsMapped() throws {
+        let database = try encryptedDatabase(
+            "CREATE TABLE visitors (id INTEGER PRIMARY KEY, street TEXT, city TEXT)")
+        let home = Residence(street: "a", city: "b")
+        try database.write { db throws in
+            try Visitor.insert {
+                Visitor(id: 1, home: home)
+                Visitor(id: 2, home: nil)
+                Visitor(id: 3, home: Residence(street: "c", city: "d"))
+            }.execute(db)
+            let areThere = Visitor.order(by: \.id).select { $0.home.map { _ in #sql("1", as: Bool.self) } }
+            #expect(try areThere.fetchAll(db) == [true, nil, true])
+            let none = Visitor.order(by: \.id).select {
+                $0.home.flatMap { _ in #sql("NULL", as: Bool?.self) }
+            }
+            #expect(try none.fetchAll(db) == [nil, nil, nil])
         }
     }
 

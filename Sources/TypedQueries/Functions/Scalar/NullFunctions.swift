@@ -13,7 +13,8 @@ extension QueryExpression {
     ) -> SQLQueryExpression<Value?> where QueryValue == Wrapped? {
         let value = queryFragment
         let result = transform(SQLQueryExpression(value)).queryFragment
-        return SQLQueryExpression("CASE WHEN (\(value)) IS NOT NULL THEN \(result) END")
+        return SQLQueryExpression(
+            "CASE WHEN (\(value)) IS NOT \(raw: nulls(Wrapped.columnWidth)) THEN \(result) END")
     }
 
     /// An expression of the value that may be NULL itself, and NULL when the value is.
@@ -23,7 +24,8 @@ extension QueryExpression {
     ) -> SQLQueryExpression<Value?> where QueryValue == Wrapped? {
         let value = queryFragment
         let result = transform(SQLQueryExpression(value)).queryFragment
-        return SQLQueryExpression("CASE WHEN (\(value)) IS NOT NULL THEN \(result) END")
+        return SQLQueryExpression(
+            "CASE WHEN (\(value)) IS NOT \(raw: nulls(Wrapped.columnWidth)) THEN \(result) END")
     }
 
     /// The value, or another one when it is NULL.
@@ -98,6 +100,12 @@ extension QueryExpression where QueryValue: QueryRepresentable {
         fragment.append(literal: ")")
         return SQLQueryExpression(fragment)
     }
+}
+
+/// As many NULLs as a value has columns: `NULL`, or `(NULL, NULL)`.
+private func nulls(_ width: Int) -> String {
+    guard width > 1 else { return "NULL" }
+    return "(" + Array(repeating: "NULL", count: width).joined(separator: ", ") + ")"
 }
 
 extension QueryFragment {
