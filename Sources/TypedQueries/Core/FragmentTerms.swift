@@ -90,22 +90,48 @@ extension QueryFragment {
         }
     }
 
-    /// Whether text stands within parentheses, or between quotes.
+    /// Whether text stands within parentheses, between quotes, or in a comment.
     struct Nesting {
-        private var depth = 0
-        private var quote: UInt8?
+        private enum Comment {
+            case line
+            case block
+        }
 
-        var isOutside: Bool { depth == 0 && quote == nil }
+        private var depth = 0
+        /// The byte that ends what is quoted.
+        private var quote: UInt8?
+        private var comment: Comment?
+        private var previous: UInt8 = 0
+
+        var isOutside: Bool { depth == 0 && quote == nil && comment == nil }
 
         mutating func pass(_ byte: UInt8) {
-            if let quote {
+            let before = previous
+            previous = byte
+            if let comment {
+                let isEnd =
+                    comment == .line
+                    ? byte == UInt8(ascii: "\n") : before == UInt8(ascii: "*") && byte == UInt8(ascii: "/")
+                if isEnd { self.comment = nil }
+            } else if let quote {
                 if byte == quote { self.quote = nil }
-            } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
-                quote = byte
-            } else if byte == UInt8(ascii: "(") {
-                depth += 1
-            } else if byte == UInt8(ascii: ")") {
-                depth -= 1
+            } else {
+                begin(byte, after: before)
+            }
+        }
+
+        private mutating func begin(_ byte: UInt8, after before: UInt8) {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "`"): quote = byte
+            case UInt8(ascii: "["): quote = UInt8(ascii: "]")
+            case UInt8(ascii: "("): depth += 1
+            case UInt8(ascii: ")"): depth -= 1
+            case UInt8(ascii: "-") where before == byte: comment = .line
+            case UInt8(ascii: "*") where before == UInt8(ascii: "/"):
+                comment = .block
+                // What begins it is no part of its end.
+                previous = 0
+            default: break
             }
         }
     }

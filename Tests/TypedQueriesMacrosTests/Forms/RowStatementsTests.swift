@@ -182,6 +182,23 @@ private let standardDepth = 7
         }
     }
 
+    @Test func handwrittenColumnsAreReplaced() throws {
+        try withPeople { db throws in
+            let texts = [
+                "name /* don't, ( */", "name -- (,'\n", "'(' || [name]", "`name`", "max(id, 2) - -1",
+            ]
+            for text in texts {
+                let column = SQLQueryExpression(QueryFragment(text), as: String.self)
+                let query = Person.find(2).select { (column, $0.id) }.map { first, _ in first }
+                let plain = Person.find(2).select { _ in column }
+                #expect(sql(query) == sql(plain))
+            }
+            let unbalanced = SQLQueryExpression("name)", as: String.self)
+            let query = Person.find(2).select { (unbalanced, $0.id) }.map { ($1, $0) }
+            #expect(throws: QueryBindingError.self) { try query.fetchAll(db) }
+        }
+    }
+
     @Test func aRowMeetsTheRowsOfAStatement() throws {
         let place = Report(id: 1, name: "Ann", size: PersonSize())
         let all = Person.select { Report.Columns(id: $0.id, name: $0.name, size: $0.size) }

@@ -58,8 +58,14 @@ extension QueryFragment {
     /// The terms of a list of two.
     fileprivate var twoTerms: (QueryFragment, QueryFragment) {
         let terms = terms
-        // Whoever selected two expressions wrote two terms.
-        precondition(terms.count == 2, "\(terms.count) terms are selected as two columns")
+        // Whoever selected two expressions wrote two terms, unless SQL of theirs is none that can be read.
+        guard terms.count == 2 else {
+            let error = QueryBindingError(
+                "\(terms.count) terms are selected as two columns: check the parentheses and quotes of their SQL"
+            )
+            // The statement fails with the reason.
+            return (QueryFragment(binding: .invalid(error)), QueryFragment(binding: .invalid(error)))
+        }
         return (terms[0], terms[1])
     }
 }
