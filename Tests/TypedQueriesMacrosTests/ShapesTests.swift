@@ -52,6 +52,25 @@ import TypedQueriesMacros
             try Article.where { $0.stamps.createdAt.eq(5) }.update { $0.stamps.updatedAt = 6 }.execute(db)
             #expect(try Int.fetchOne(db, sql: "SELECT updatedAt FROM articles") == 6)
         }
+        try database.write { db throws in
+            try Article.delete().execute(db)
+            try Article.insert {
+                Article.Columns(
+                    id: 2, title: "b", stamps: Stamps(createdAt: 8, updatedAt: nil),
+                    shout: "left out", position: 9)
+            }.execute(db)
+            let row = try Row.fetchOne(db, sql: "SELECT title, createdAt, position FROM articles")
+            #expect(row?["title"] == "b")
+            #expect(row?["createdAt"] == 8)
+            #expect(row?["position"] == 9)
+            let article = Article(
+                id: 1, title: "a", stamps: Stamps(createdAt: 5, updatedAt: nil), shout: "A", position: 7)
+            let all = #sql(
+                "SELECT id, title, createdAt, updatedAt, shout, position FROM shouting", as: Article.self)
+            let rows = try Row.fetchAll(db, sql: sql(article.union(all)) + " ORDER BY id")
+            #expect(rows.map { $0["position"] as Int? } == [7, 9])
+            #expect(rows.map { $0["shout"] as String? } == [nil, "B"])
+        }
         #expect(Article.TableColumns.columnList.names.contains("updatedAt"))
         #expect(
             Article.TableColumns.columnList.writableNames == [

@@ -49,6 +49,21 @@ extension QueryFragment {
         }
     }
 
+    /// The terms of a row without those of columns whose values the database makes.
+    func withoutGeneratedColumns<Row: Table>(of type: Row.Type) -> QueryFragment {
+        let (all, writable) = (Row.allColumnNames, Set(Row.writableColumnNames))
+        guard writable.count < all.count else { return self }
+        let columns = columnTerms
+        // A subquery of several columns is one term.
+        guard columns.count == all.count else { return self }
+        var fragment = QueryFragment()
+        for (name, column) in zip(all, columns) where writable.contains(name) {
+            fragment.separate()
+            fragment.append(column)
+        }
+        return fragment
+    }
+
     private func split(at isSeparator: (UInt8) -> Bool) -> [QueryFragment] {
         var terms: [QueryFragment] = []
         var term = QueryFragment()
@@ -141,16 +156,24 @@ extension QueryFragment {
     /// The values of a row, each with the name of its column.
     ///
     /// - parameters:
-    ///     - names: The names, in order.
+    ///     - names: The names of those that are written, in order.
+    ///     - all: The names of all columns, those included that are NULL because nothing is written; nil for the same.
     ///     - write: Writes all values.
-    static func named(_ names: [String], _ write: (inout RowWriter) -> Void) -> QueryFragment {
+    static func named(
+        _ names: [String], among all: [String]? = nil, _ write: (inout RowWriter) -> Void
+    ) -> QueryFragment {
         var fragment = QueryFragment()
-        for index in names.indices {
-            var row = RowWriter()
-            row.form = .some(names.indices.map { $0 == index }, 0)
-            write(&row)
-            var value = row.takeFragment()
-            value.append(naming: names[index])
+        var index = 0
+        for name in all ?? names {
+            var value = QueryFragment("NULL")
+            if index < names.count, names[index] == name {
+                var row = RowWriter()
+                row.form = .some(names.indices.map { $0 == index }, 0)
+                write(&row)
+                value = row.takeFragment()
+                index += 1
+            }
+            value.append(naming: name)
             fragment.separate()
             fragment.append(value)
         }

@@ -217,7 +217,7 @@ public enum InsertValuesBuilder<Into: Table> {
     public static func buildExpression(_ list: [Into]) -> InsertedRows {
         list.reduce(into: InsertedRows()) { $0.append($1) }
     }
-    /// A row of expressions.
+    /// A row of expressions. What it says of a column whose values the database makes is left out.
     ///
     /// ```swift
     /// Item.insert { Item.Columns(title: $0.title.upper()) }
@@ -226,7 +226,7 @@ public enum InsertValuesBuilder<Into: Table> {
         var rows = InsertedRows()
         rows.rows.beginPart(.row)
         rows.rows.append(literal: "(")
-        rows.rows.append(row.queryFragment.withoutNames)
+        rows.rows.append(row.queryFragment.withoutNames.withoutGeneratedColumns(of: Into.self))
         rows.rows.append(literal: ")")
         return rows
     }

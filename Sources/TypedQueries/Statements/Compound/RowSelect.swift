@@ -1,10 +1,11 @@
 // A row as the beginning of a statement: `SELECT 1 AS "n", 0 AS "previous"`.
 
 extension Table {
-    /// The row, selected without a table.
+    /// The row, selected without a table. Columns whose values the database makes are NULL.
     var rowSelect: QueryFragment {
         var fragment = QueryFragment("SELECT ")
-        fragment.append(.named(Self.writableColumnNames) { writeValues(to: &$0) })
+        fragment.append(
+            .named(Self.writableColumnNames, among: Self.allColumnNames) { writeValues(to: &$0) })
         return fragment
     }
 
