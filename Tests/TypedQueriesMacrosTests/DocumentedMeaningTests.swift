@@ -114,6 +114,22 @@ private struct Prefixer: Sendable {
         }
     }
 
+    @Test func aLeftJoinKeepsRowsThatTheDefaultScopeLeavesAlone() throws {
+        try database().write { db throws in
+            try MemoLine.insert { MemoLine(id: 3, memoID: 2, text: "z") }.execute(db)
+            let lines = MemoLine.order(by: \.id)
+            let scoped = lines.leftJoin(Memo.all) { $0.memoID.eq($1.id) }.select { ($0.id, $1.title) }
+            let rows = try scoped.fetchAll(db)
+            #expect(rows.map(\.0) == [1, 2, 3])
+            #expect(rows.map(\.1) == ["Milk", "Milk", nil])
+            // Conditions of the query's own are met by all rows.
+            let own = lines.leftJoin(Memo.where { $0.id.gt(0) }) { $0.memoID.eq($1.id) }
+            #expect(try own.select { line, _ in line.id }.fetchAll(db) == [1, 2])
+            let inner = lines.join(Memo.all) { $0.memoID.eq($1.id) }
+            #expect(try inner.select { line, _ in line.id }.fetchAll(db) == [1, 2])
+        }
+    }
+
     @Test func theDefaultScopeIsThatOfDraftsAndAliases() throws {
         try database().read { db throws in
             #expect(try Memo.Draft.all.fetchAll(db).map(\.title) == ["Milk", "SILK"])

@@ -14,6 +14,13 @@ public struct FragmentList: Hashable, Sendable {
     /// The pieces, in order.
     var pieces: [QueryFragment] { isEmpty ? [] : [first] + rest }
 
+    /// The pieces without the first ones.
+    func dropping(_ count: Int) -> FragmentList {
+        var result = FragmentList()
+        for piece in pieces.dropFirst(count) { result.append(piece) }
+        return result
+    }
+
     /// How many pieces there are.
     var count: Int { isEmpty ? 0 : 1 + rest.count }
 

@@ -20,8 +20,10 @@
 extension SelectClauses {
     /// Adds a joined table with its own clauses.
     mutating func join<Other: Table>(
-        _ kind: JoinKind, _ type: Other.Type, _ other: SelectClauses, on condition: QueryFragment
+        _ kind: JoinKind, _ type: Other.Type, _ joined: SelectClauses, on constraint: QueryFragment
     ) {
+        var (other, condition) = (joined, constraint)
+        if kind == .left { other.moveScope(of: type, to: &condition) }
         if kind == .right || kind == .full { joins.require(.outerJoins) }
         joins.append(sql: kind.sql)
         if kind == .left || kind == .full, let source = other.conditionalSource {
@@ -48,6 +50,23 @@ extension SelectClauses {
 }
 
 extension SelectClauses {
+    /// Takes the conditions of the type's `all` from those at the beginning of the statement into the condition of a left join: a
+    /// row that has only others beside it stays, without them.
+    fileprivate mutating func moveScope<Other: Table>(of type: Other.Type, to condition: inout QueryFragment)
+    {
+        let scope = Other.all.asSelect().clauses
+        guard scope.joins.isEmpty, !scope.conditions.isEmpty, conditions.begins(with: scope.conditions) else {
+            return
+        }
+        conditions = conditions.dropping(scope.conditions.count)
+        var both = QueryFragment("(")
+        both.append(condition)
+        both.append(literal: ") AND (")
+        scope.conditions.writeConjunction(to: &both)
+        both.append(literal: ")")
+        condition = both
+    }
+
     fileprivate func write<Other: Table>(
         joined type: Other.Type, on condition: QueryFragment, to fragment: inout QueryFragment
     ) {

@@ -38,7 +38,8 @@ extension Select where Columns == () {
     /// Joins another table, of which there may be no row.
     ///
     /// - parameters:
-    ///     - other: A query of the other table; its conditions are added.
+    ///     - other: A query of the other table. The conditions of the table's `all` belong to the constraint, and its own are
+    ///       added: these must be met, so that no row is missing any more.
     ///     - constraint: Which rows belong together.
     public func leftJoin<J1: Table, F: Table, Chosen>(
         _ other: some SelectStatement<Chosen, F, NoJoins>,
