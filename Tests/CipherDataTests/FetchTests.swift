@@ -134,6 +134,65 @@ import Testing
         gate.open()
     }
 
+    /// A view is left while its new filter is still being fetched.
+    @Test func afterALoadThatWasCancelledTheFormerRequestIsStillObserved() async throws {
+        let gate = Gate()
+        gate.close()
+        defer { gate.open() }
+        let property = FetchAll(OpenTitles(), database: database)
+        let load = Task { [database] in
+            _ = try await property.load(GatedTitles(gate: gate), database: database)
+        }
+        await gate.isReached()
+        load.cancel()
+        await #expect(throws: CancellationError.self) { try await load.value }
+        #expect(!property.isLoading && property.loadError == nil)
+        try #require(SharedFetches.count(in: database) == 1)
+        try database.add("Tea")
+        #expect(await property.values.waits(for: ["Milk", "Tea"]))
+    }
+
+    @Test func whatALoadThatWasCancelledHasHiddenIsShown() async throws {
+        let gate = Gate()
+        gate.close()
+        defer { gate.open() }
+        let property = FetchAll(OpenTitles(), database: database)
+        // It is told after the property.
+        let other = FetchAll(OpenTitles(), database: database)
+        let load = Task { [database] in
+            _ = try await property.load(GatedTitles(gate: gate), database: database)
+        }
+        await gate.isReached()
+        try database.add("Tea")
+        #expect(await other.values.waits(for: ["Milk", "Tea"]))
+        #expect(property.isLoading && property.wrappedValue == ["Milk"])
+        load.cancel()
+        await #expect(throws: CancellationError.self) { try await load.value }
+        #expect(property.wrappedValue == ["Milk", "Tea"])
+    }
+
+    @Test func aLoadGoesOnWhenTheOneThatFollowedWasCancelled() async throws {
+        let (gate, other) = (Gate(), Gate())
+        gate.close()
+        other.close()
+        defer { other.open() }
+        let property = FetchAll<String>()
+        let load = Task { [database] in
+            _ = try await property.load(GatedTitles(gate: gate), database: database)
+        }
+        await gate.isReached()
+        let following = Task { [database] in
+            _ = try await property.load(GatedTitles(gate: other), database: database)
+        }
+        await other.isReached()
+        following.cancel()
+        await #expect(throws: CancellationError.self) { try await following.value }
+        gate.open()
+        try await load.value
+        #expect(property.wrappedValue == ["Milk"])
+        #expect(SharedFetches.count(in: database) == 1)
+    }
+
     @Test func aPropertyDoesNotWaitForALoadOfTheSame() async throws {
         let gate = Gate()
         gate.close()

@@ -72,6 +72,7 @@ import CipherStore
     ///     - database: Where; by default, in ``DependencyValues/defaultDatabase``.
     /// - returns: What ends it.
     /// - throws: What the first fetch throws. The property goes on, and has rows when the cause has ended.
+    ///   `CancellationError` when the task is cancelled before: the property goes on with its former request.
     @discardableResult public func load(
         _ request: some FetchKeyRequest<[Element]>, database: (any DatabaseReader)? = nil
     ) async throws -> FetchSubscription {

@@ -7,18 +7,68 @@ import Synchronization
 ///
 /// Whoever reads the value in `withObservationTracking`, as SwiftUI's views do, is told when there is another one.
 final class FetchBox<Value: Sendable>: Observable, Sendable {
+    /// A request that was given to the property.
+    private struct Load {
+        let round: Int
+        var subscription: SharedSubscription?
+        /// The number of the content that was received last.
+        var contentNumber = 0
+        /// Whether the property has shown neither a value nor an error of it yet.
+        var isPending = true
+        /// What came of it last while a later load was waited for.
+        var missed: Result<Value, any Error>?
+        let reload: @Sendable () async throws -> Void
+    }
+
     private struct State {
         var value: Value
         var error: (any Error)?
-        var isLoading = false
-        var subscription: SharedSubscription?
-        /// Which load counts: what an older one brings is dropped.
-        var round = 0
-        /// The number of the content that was received last in this round.
-        var contentNumber = 0
-        var reload: (@Sendable () async throws -> Void)?
+        /// The last one counts. Those before it are there until it has brought something: before that it may be
+        /// cancelled, and the property goes on with them.
+        var loads: [Load] = []
+        var lastRound = 0
         var streams: [Int: AsyncStream<Value>.Continuation] = [:]
         var lastStream = 0
+
+        var isLoading: Bool { loads.last?.isPending ?? false }
+
+        func position(of round: Int) -> Int? { loads.firstIndex { $0.round == round } }
+
+        /// Takes what a load has brought.
+        ///
+        /// - returns: The loads that nobody needs any more. They are to go outside of the lock.
+        mutating func take(_ result: Result<Value, any Error>, at index: Int) -> [Load] {
+            guard index == loads.count - 1 else {
+                loads[index].missed = result
+                return []
+            }
+            loads[index].isPending = false
+            switch result {
+            case .success(let value):
+                self.value = value
+                error = nil
+            case .failure(let error):
+                // The value that was there stays beside the error.
+                self.error = error
+            }
+            let former = Array(loads.prefix(index))
+            loads.removeFirst(index)
+            return former
+        }
+
+        /// Takes back a load of which the property has shown nothing, and goes on with the one before.
+        ///
+        /// - returns: Whether that is so, and the loads that nobody needs any more.
+        mutating func abandon(_ round: Int) -> (isAbandoned: Bool, unneeded: [Load]) {
+            guard let index = position(of: round) else { return (true, []) }
+            guard loads[index].isPending else { return (false, []) }
+            let load = loads.remove(at: index)
+            // If that was the last one, what the one before has brought meanwhile is shown now.
+            let last = loads.count - 1
+            guard index > last, last >= 0, let missed = loads[last].missed else { return (true, [load]) }
+            loads[last].missed = nil
+            return (true, [load] + take(missed, at: last))
+        }
     }
 
     private let registrar = ObservationRegistrar()
@@ -78,73 +128,71 @@ final class FetchBox<Value: Sendable>: Observable, Sendable {
         _ map: @escaping @Sendable (Request.Value) throws -> Value
     ) -> Int {
         let database = database ?? DependencyValues.current.defaultDatabase
-        let round = state.withLock { state in
-            state.round += 1
-            state.contentNumber = 0
-            state.reload = { [weak self, round = state.round] in
-                let before = self?.state.withLock { $0.contentNumber }
-                let value = try await database.read { db in try map(request.fetch(db)) }
-                self?.change(round) { state in
-                    // What the observation has brought meanwhile may be newer. If it is older, more comes.
-                    guard state.contentNumber == before else { return }
-                    state.value = value
-                    state.error = nil
-                    state.isLoading = false
-                }
-            }
-            return state.round
+        let round = mutate { state in
+            state.lastRound += 1
+            let round = state.lastRound
+            state.loads.append(
+                Load(round: round) { [weak self] in
+                    try await self?.fetch(request, in: database, round, map)
+                })
+            return round
         }
-        change(round) { $0.isLoading = true }
         let fetch = SharedFetches.fetch(request, in: database)
         let (subscription, content) = fetch.subscribe(isImmediate: isImmediate) { [weak self] in
             self?.receive($0, round, map)
         }
         receive(content, round, map)
-        let former = state.withLock { state -> SharedSubscription? in
-            guard state.round == round else { return subscription }
-            defer { state.subscription = subscription }
-            return state.subscription
+        let unneeded = state.withLock { state -> SharedSubscription? in
+            guard let index = state.position(of: round) else { return subscription }
+            state.loads[index].subscription = subscription
+            return nil
         }
-        withExtendedLifetime(former) {}
+        withExtendedLifetime(unneeded) {}
         return round
     }
 
     private func receive<Fetched>(
         _ content: SharedFetch<Fetched>.Content, _ round: Int, _ map: (Fetched) throws -> Value
     ) {
-        guard !content.isLoading else { return }
-        // The value that was there stays beside the error.
-        let result: Result<Value, any Error>? =
-            if let error = content.error { .failure(error) } else {
-                content.value.map { value in
-                    Result { try map(value) }
-                }
-            }
-        change(round) { state in
-            guard content.number > state.contentNumber else { return }
-            state.contentNumber = content.number
-            state.isLoading = false
-            switch result {
-            case .success(let value):
-                state.value = value
-                state.error = nil
-            case .failure(let error): state.error = error
-            case nil: break
-            }
+        let result: Result<Value, any Error>
+        if let error = content.error {
+            result = .failure(error)
+        } else if let value = content.value {
+            result = Result { try map(value) }
+        } else {
+            return
+        }
+        take(result, round) { load in
+            guard content.number > load.contentNumber else { return false }
+            load.contentNumber = content.number
+            return true
         }
     }
 
-    /// Changes the state, unless another load has followed.
-    private func change(_ round: Int, _ update: (inout State) -> Void) {
+    /// Takes what a load has brought, unless another one has taken its place.
+    ///
+    /// - parameter isNews: Whether the load doesn't have it yet, or something newer.
+    private func take(
+        _ result: Result<Value, any Error>, _ round: Int, if isNews: (inout Load) -> Bool
+    ) {
+        let former = mutate { state -> [Load] in
+            guard let index = state.position(of: round), isNews(&state.loads[index]) else { return [] }
+            return state.take(result, at: index)
+        }
+        withExtendedLifetime(former) {}
+    }
+
+    /// Changes the state, and tells who watches it.
+    private func mutate<Outcome: Sendable>(_ update: (inout State) -> Outcome) -> Outcome {
         registrar.withMutation(of: self, keyPath: \.value) {
             registrar.withMutation(of: self, keyPath: \.error) {
                 registrar.withMutation(of: self, keyPath: \.isLoading) {
                     state.withLock { state in
-                        guard round == state.round else { return }
-                        update(&state)
+                        let outcome = update(&state)
                         if !state.isLoading {
                             for stream in state.streams.values { stream.yield(state.value) }
                         }
+                        return outcome
                     }
                 }
             }
@@ -153,43 +201,69 @@ final class FetchBox<Value: Sendable>: Observable, Sendable {
 
     /// Observes a request, and waits for its first value. The thread does other things meanwhile.
     ///
+    /// Until then the former request goes on: a load that is cancelled is as though there had been none.
+    ///
     /// - throws: What the fetch throws; `CancellationError` when the task is cancelled before there is a value.
     func load<Request: FetchKeyRequest>(
         _ request: Request, in database: (any DatabaseReader)?,
         _ map: @escaping @Sendable (Request.Value) throws -> Value
     ) async throws -> FetchSubscription {
         let round = observe(request, in: database, isImmediate: false, map)
-        for await _ in values() where !isLoading { break }
-        if Task.isCancelled, isLoading {
-            // Nobody gets what would end it.
-            end(round)
-            change(round) { $0.isLoading = false }
-            throw CancellationError()
-        }
+        for await _ in values() where !isPending(round) { break }
+        // Nobody would get what ends it.
+        if Task.isCancelled, abandon(round) { throw CancellationError() }
         if let error { throw error }
         return FetchSubscription { [weak self] in self?.end(round) }
+    }
+
+    /// Whether a load counts, or may count again, and has brought nothing yet.
+    private func isPending(_ round: Int) -> Bool {
+        state.withLock { state in state.loads.contains { $0.round == round && $0.isPending } }
+    }
+
+    /// Takes back a load that has brought nothing.
+    ///
+    /// - returns: Whether that is so.
+    private func abandon(_ round: Int) -> Bool {
+        let (isAbandoned, unneeded) = mutate { state in state.abandon(round) }
+        withExtendedLifetime(unneeded) {}
+        return isAbandoned
     }
 
     /// Fetches once more what is observed, and waits for it.
     ///
     /// - throws: What the fetch throws.
     func reload() async throws {
-        let (reload, round) = state.withLock { ($0.reload, $0.round) }
-        guard let reload else { return }
+        guard let load = state.withLock({ $0.loads.last }) else { return }
         do {
-            try await reload()
+            try await load.reload()
         } catch {
-            change(round) { $0.error = error }
+            mutate { state in
+                if state.loads.last?.round == load.round { state.error = error }
+            }
             throw error
         }
     }
 
-    /// Ends a load, unless another one has followed.
+    /// Fetches the value of a load, beside its observation.
+    private func fetch<Request: FetchKeyRequest>(
+        _ request: Request, in database: any DatabaseReader, _ round: Int,
+        _ map: @escaping @Sendable (Request.Value) throws -> Value
+    ) async throws {
+        let before = state.withLock { state in
+            state.loads.first { $0.round == round }?.contentNumber
+        }
+        let value = try await database.read { db in try map(request.fetch(db)) }
+        // What the observation has brought meanwhile may be newer. If it is older, more comes.
+        take(.success(value), round) { $0.contentNumber == before }
+    }
+
+    /// Ends a load, unless another one has taken its place.
     func end(_ round: Int) {
         let ended = state.withLock { state -> SharedSubscription? in
-            guard state.round == round else { return nil }
-            defer { state.subscription = nil }
-            return state.subscription
+            guard let index = state.position(of: round) else { return nil }
+            defer { state.loads[index].subscription = nil }
+            return state.loads[index].subscription
         }
         withExtendedLifetime(ended) {}
     }
