@@ -44,6 +44,43 @@ import Testing
         // By what was there when the loop began, by the write, and by the end.
         #expect(intervals.cutShort <= 3)
     }
+
+    /// An app that never polls says so by an interval without an end.
+    @Test func timesThatCannotBeSleptAreBounded() async throws {
+        let pair = try SyncPair("CREATE TABLE note (id TEXT PRIMARY KEY NOT NULL, text TEXT)", ["note"])
+        let tenYears: Double = 315_360_000
+        let times: [(given: Double, slept: Double)] = [
+            (.infinity, tenYears), (1e300, tenYears), (-.infinity, 0), (.nan, 30),
+        ]
+        for time in times {
+            var options = SyncEngine.Options()
+            options.fetchInterval = time.given
+            let (pauses, continuation) = AsyncStream.makeStream(of: Double.self)
+            let loop = SyncLoop(
+                pair.engine.synchronizer, options,
+                sleep: { seconds in
+                    continuation.yield(seconds)
+                    _ = await Bell().wait()
+                }
+            ).run {}
+            var first: Double?
+            for await pause in pauses {
+                first = pause
+                break
+            }
+            loop.cancel()
+            await loop.value
+            #expect(first == time.slept)
+        }
+    }
+
+    @Test func allTimesOfTheOptionsAreBounded() {
+        var options = SyncEngine.Options()
+        options.writeDelay = .nan
+        options.longestPause = .infinity
+        #expect(options.bounded.writeDelay == SyncEngine.Options().writeDelay)
+        #expect(options.bounded.longestPause.isFinite)
+    }
 }
 
 /// Intervals of which the first pass at once, and the others never: they last until something else happens.

@@ -20,11 +20,14 @@ import Synchronization
 /// Its properties that begin with `is` are observable.
 public final class SyncEngine: Observable, Sendable {
     /// When a running engine synchronizes.
+    ///
+    /// Times count as at least 0 and at most ten years. What is no number counts as the default.
     public struct Options: Sendable {
         /// How long it waits after a write for others, in seconds.
         public var writeDelay: Double = 0.2
 
-        /// How often it looks for changes of the other side, in seconds.
+        /// How often it looks for changes of the other side, in seconds. With `.infinity` it synchronizes when it
+        /// starts and after writes only.
         public var fetchInterval: Double = 30
 
         /// The longest pause after a failure, in seconds. The first one is `writeDelay`, and each is twice the

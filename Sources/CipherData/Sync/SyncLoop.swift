@@ -16,7 +16,7 @@ struct SyncLoop: Sendable {
         sleep: @escaping @Sendable (Double) async throws -> Void = { try await Task.sleep(for: .seconds($0)) }
     ) {
         self.synchronizer = synchronizer
-        self.options = options
+        self.options = options.bounded
         self.sleep = sleep
     }
 
@@ -61,5 +61,22 @@ struct SyncLoop: Sendable {
             await group.next()
             group.cancelAll()
         }
+    }
+}
+
+extension SyncEngine.Options {
+    /// The options with times that can be slept: a `Duration` of a number that isn't finite ends the process.
+    var bounded: Self {
+        let standard = Self()
+        var options = self
+        options.writeDelay = Self.bounded(writeDelay, default: standard.writeDelay)
+        options.fetchInterval = Self.bounded(fetchInterval, default: standard.fetchInterval)
+        options.longestPause = Self.bounded(longestPause, default: standard.longestPause)
+        return options
+    }
+
+    private static func bounded(_ seconds: Double, default standard: Double) -> Double {
+        let tenYears: Double = 10 * 365 * 86_400
+        return seconds.isNaN ? standard : min(max(seconds, 0), tenYears)
     }
 }
