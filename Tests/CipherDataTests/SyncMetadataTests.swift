@@ -17,6 +17,13 @@ private enum Bytes {
     }
 }
 
+private enum Names {
+    @Table("note") struct Note: Identifiable {
+        let id: String
+        var text: String?
+    }
+}
+
 /// What is known of rows.
 @Suite(.timeLimit(.minutes(10))) struct SyncMetadataTests {
     private let id = "0e6a9c0e-1111-4222-8333-444455556666"
@@ -104,6 +111,25 @@ private enum Bytes {
             try Bytes.Note.join(SyncMetadata.all) { $0.syncMetadataID.eq($1.id) }.fetchAll(db)
         }
         #expect(rows.map(\.0.text) == ["milk"] && rows.map(\.1.recordPrimaryKey) == [id])
+    }
+
+    /// A program writes any text into a key that is one.
+    @Test func keysThatAreNoUUIDsAreComparedAsTheyAre() async throws {
+        let pair = try SyncPair("CREATE TABLE note (id TEXT PRIMARY KEY NOT NULL, text TEXT)", ["note"])
+        let keys = ["A", "a", "\u{C4}1"]
+        for key in keys { try pair.here.execute("INSERT INTO note VALUES ('\(key)', 'milk')") }
+        let (rows, found) = try await pair.here.read { db in
+            (
+                try Names.Note.join(SyncMetadata.all) { $0.syncMetadataID.eq($1.id) }
+                    .order { note, _ in note.id }.fetchAll(db),
+                try keys.map { key in
+                    try SyncMetadata.find(.init(recordPrimaryKey: key, recordType: "note")).fetchOne(db)
+                }
+            )
+        }
+        #expect(rows.map(\.0.id) == keys)
+        #expect(rows.map(\.1.recordPrimaryKey) == keys)
+        #expect(found.compactMap { $0?.recordPrimaryKey } == keys)
     }
 
     @Test func timesAreStoredInMilliseconds() throws {

@@ -23,14 +23,18 @@ import TypedQueriesMacros
 @Selection("syncMetadata") public struct SyncMetadata: Hashable, Sendable, Identifiable {
     /// Which row it is.
     @Selection public struct ID: Hashable, Sendable {
-        /// The key of the row: a UUID, in lower case.
+        /// The key of the row: a UUID in lower case, or a text that is none as it is.
         public let recordPrimaryKey: String
         /// The name of its table.
         public let recordType: String
 
         /// Makes the identity of a row.
+        ///
+        /// - parameters:
+        ///     - recordPrimaryKey: The key of the row, with the letters of a UUID in any case.
+        ///     - recordType: The name of its table.
         public init(recordPrimaryKey: String, recordType: String) {
-            self.recordPrimaryKey = recordPrimaryKey.lowercased()
+            self.recordPrimaryKey = RowKnowledge.normalizedKey(recordPrimaryKey)
             self.recordType = recordType
         }
     }
@@ -46,7 +50,7 @@ import TypedQueriesMacros
     /// It is compared with `#bind(date, as: Date.UnixMillisecondsRepresentation.self)`.
     @Column(as: Date.UnixMillisecondsRepresentation.self) public let userModificationTime: Date
 
-    /// The key of the row: a UUID, in lower case.
+    /// The key of the row: a UUID in lower case, or a text that is none as it is.
     public var recordPrimaryKey: String { id.recordPrimaryKey }
 
     /// The name of the row's table.
@@ -69,7 +73,7 @@ extension SyncMetadata {
 }
 
 extension SyncMetadata.TableColumns {
-    /// The key of the row: a UUID, in lower case.
+    /// The key of the row: a UUID in lower case, or a text that is none as it is.
     public var recordPrimaryKey: TableColumn<SyncMetadata, String> { id.recordPrimaryKey }
 
     /// The name of the row's table.

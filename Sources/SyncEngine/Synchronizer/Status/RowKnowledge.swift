@@ -22,15 +22,29 @@ package enum RowKnowledge {
         ) AS known JOIN _sync_table AS tbl ON tbl.tbl = known.tbl
         """
 
-    /// The text of a key that is stored as text or as 16 bytes.
+    /// The text of a key that is stored as text or as 16 bytes: a UUID in lower case, and other texts as they are,
+    /// for two of them that differ in case are keys of two rows.
     ///
     /// - parameter key: An expression.
     package static func keyText(_ key: String) -> String {
         let hex = "lower(hex(\(key)))"
         let parts = [(1, 8), (9, 4), (13, 4), (17, 4), (21, 12)].map { "substr(\(hex), \($0), \($1))" }
         return """
-            CASE typeof(\(key)) WHEN 'blob' THEN \(parts.joined(separator: " || '-' || ")) ELSE lower(\(key)) END
+            CASE WHEN typeof(\(key)) = 'blob' THEN \(parts.joined(separator: " || '-' || "))
+            WHEN \(TableDefinition.isUUID(key)) THEN lower(\(key)) ELSE CAST(\(key) AS TEXT) END
             """
+    }
+
+    /// The text of a key as `keyText(_:)` has it.
+    ///
+    /// - parameter text: The key, with the letters of a UUID in any case.
+    /// - returns: The key to compare with.
+    package static func normalizedKey(_ text: String) -> String {
+        let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        let isUUID =
+            groups.map(\.count) == [8, 4, 4, 4, 12]
+            && groups.allSatisfy { $0.allSatisfy { byte in Character(UnicodeScalar(byte)).isHexDigit } }
+        return isUUID ? text.lowercased() : text
     }
 
     /// An expression that is true while the changes of another replica are written.
