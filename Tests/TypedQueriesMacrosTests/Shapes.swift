@@ -86,6 +86,18 @@ let shelfDepth = 3
     public typealias Number = Int
 }
 
+/// A table of an app that also runs where this isn't there. Apple's compilers check what the macro writes of it.
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, *) @Table struct Later {
+    let id: Int
+    var kind: Kind
+
+    @Selection enum Kind {
+        case number(Int)
+    }
+
+    @DatabaseFunction static func doubled(_ number: Int) -> Int { 2 * number }
+}
+
 /// A table that another module may use.
 @Table public struct Published: Sendable, Equatable {
     /// The key.

@@ -90,6 +90,19 @@ import Testing
             "struct A { @DatabaseFunction var state: Bool { true } }", has: "(body: { self.state })")
     }
 
+    @Test func aFunctionIsCalledWhereItIsAvailable() {
+        expectExpansion(
+            "@available(iOS 26, *) @DatabaseFunction @available(*, noasync) func f() -> Int { 1 }",
+            has: "@available(iOS 26, *) nonisolated var $f", "@available(iOS 26, *) nonisolated struct")
+        expectExpansion(
+            """
+            @available(iOS 18, *) enum Functions {
+                @available(iOS 26, *) @DatabaseFunction static var f: Int { 1 }
+            }
+            """,
+            has: "static var f: Int { 1 } @available(iOS 26, *) nonisolated static var $f")
+    }
+
     @Test func aPrivateFunctionStaysInItsFile() {
         expectExpansion(
             "@DatabaseFunction private func f() -> Int { 1 }", has: "fileprivate nonisolated var $f",

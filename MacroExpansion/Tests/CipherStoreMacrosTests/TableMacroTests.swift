@@ -232,6 +232,35 @@ import Testing
         #expect(text.ranges(of: "Self.").count <= 5)
     }
 
+    /// An extension stands outside of what is around the type.
+    @Test func aTypeIsExtendedWhereItIsAvailable() {
+        expectExpansion(
+            "@available(iOS 26, *) @Table struct Tag { let id: Int }",
+            has: "@available(iOS 26, *) nonisolated extension Tag: TypedQueries.Table")
+        expectExpansion(
+            "@Table @available(iOS 26, *) enum Kind { case number(Int) }",
+            has: "@available(iOS 26, *) nonisolated extension Kind: TypedQueries.Table")
+        expectExpansion(
+            """
+            @available(macOS 15, *) enum Schema {
+                @available(iOS 26, *) @Selection struct Tag { let title: String }
+            }
+            """,
+            has: """
+                @available(iOS 26, *) @available(macOS 15, *) nonisolated extension Schema.Tag: TypedQueries.Table
+                """)
+        expectExpansion(
+            """
+            @Table
+            #if os(iOS)
+            @available(iOS 26, *)
+            @frozen
+            #endif
+            struct Tag { let id: Int }
+            """,
+            has: "#if os(iOS) @available(iOS 26, *) #endif nonisolated extension Tag: TypedQueries.Table")
+    }
+
     @Test func aNestedTypeIsExtendedByItsFullName() {
         expectExpansion(
             "enum Schema { @Table struct Tag { let id: Kind.ID } }",

@@ -4,18 +4,21 @@ import SwiftSyntax
 struct DatabaseFunctionEmission {
     private let model: DatabaseFunctionModel
     private let type: String
+    /// The lines before both that say where the function is available.
+    private let availability: String
     private var library: String { Library.name }
 
-    init(_ model: DatabaseFunctionModel, type: String) {
+    init(_ model: DatabaseFunctionModel, type: String, availability: String) {
         self.model = model
         self.type = type
+        self.availability = availability
     }
 
     /// `$name`.
     var projection: String {
         let isStatic = model.isStatic ? "static " : ""
         return """
-            \(model.access.peerWord)nonisolated \(isStatic)var $\(model.name.text): \(type) {
+            \(availability)\(model.access.peerWord)nonisolated \(isStatic)var $\(model.name.text): \(type) {
                 \(type)(body: \(body))
             }
             """
@@ -44,7 +47,7 @@ struct DatabaseFunctionEmission {
     var declaration: String {
         let access = model.access.word
         return """
-            \(model.access.peerWord)nonisolated struct \(type): \(protocols) {
+            \(availability)\(model.access.peerWord)nonisolated struct \(type): \(protocols) {
                 \(access)typealias Output = \(output)
                 \(access)let name = \(model.sqlName.literal)
                 \(access)var isDeterministic: Bool { \(model.isDeterministic) }

@@ -9,7 +9,9 @@ enum DatabaseFunctionMacro: PeerMacro {
     ) throws -> [DeclSyntax] {
         guard let model = DatabaseFunctionReader.model(of: declaration, node, in: context) else { return [] }
         let type = context.makeUniqueName(model.name.text).text
-        let emission = DatabaseFunctionEmission(model, type: type)
+        let attributes = declaration.asProtocol((any WithAttributesSyntax).self)?.attributes
+        let emission = DatabaseFunctionEmission(
+            model, type: type, availability: attributes.map(Availability.ofPeer) ?? "")
         return ["\(raw: emission.projection)", "\(raw: emission.declaration)"]
     }
 }

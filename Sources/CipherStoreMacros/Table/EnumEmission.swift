@@ -9,6 +9,8 @@ struct EnumEmission {
     private let access: String
     /// The word before names of the type in an extension.
     private let aliasAccess: String
+    /// The lines before an extension that say where the type is available.
+    private let availability: String
     private let cases: [Column]
     private let labels: [String: String]
     private let table: TableEmission
@@ -35,6 +37,7 @@ struct EnumEmission {
         let access = Access(enumeration.modifiers).word
         self.access = access
         aliasAccess = Access.ofAliases(enumeration.modifiers, in: context)
+        availability = Availability.ofExtension(enumeration.attributes, in: context)
         let cases = reader.cases.map { $0.naming(name) }
         self.cases = cases
         labels = reader.labels
@@ -93,7 +96,7 @@ struct EnumEmission {
         [
             try Extensions.make(
                 """
-                nonisolated extension \(type.trimmedDescription): \(Library.name).Table {
+                \(availability)nonisolated extension \(type.trimmedDescription): \(Library.name).Table {
                     \(aliasAccess)typealias QueryValue = Self
                     \(aliasAccess)typealias QueryOutput = Self
                     \(Extensions.names(access, sqlName, schema))

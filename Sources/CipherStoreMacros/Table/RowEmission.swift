@@ -29,7 +29,7 @@ struct RowEmission {
             "\(Library.name).Table" + (model.primaryKey == nil ? "" : ", \(Library.name).PrimaryKeyedTable")
         return try Extensions.make(
             """
-            nonisolated extension \(type.trimmedDescription): \(protocols) {
+            \(model.availability)nonisolated extension \(type.trimmedDescription): \(protocols) {
                 \(model.aliasAccess)typealias QueryValue = Self
                 \(model.aliasAccess)typealias QueryOutput = Self
                 \(Extensions.names(access, model.sqlName, model.schema))

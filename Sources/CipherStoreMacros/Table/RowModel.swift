@@ -11,6 +11,8 @@ struct RowModel {
     let access: Access
     /// The word before names of the type in an extension.
     let aliasAccess: String
+    /// The lines before an extension that say where the type is available.
+    let availability: String
     /// Whether no type around it keeps it within its module.
     let isExposed: Bool
     /// The columns, in whose types the type has its name.
@@ -81,6 +83,7 @@ extension RowModel {
         schema = arguments.schema
         access = Access(structure.modifiers)
         aliasAccess = Access.ofAliases(structure.modifiers, in: context)
+        availability = Availability.ofExtension(structure.attributes, in: context)
         isExposed = Access.isExposed(in: context)
         self.columns = columns.map { $0.naming(name) }
         codingNames = structure.codingNames
