@@ -10,18 +10,40 @@ struct WakingRows {
     let references: [ForeignKey]
     let policies: OrphanPolicies
 
-    /// All rows of which something waits that has a column here.
+    /// All rows of which something waits that has a column here, and all that are not in their table.
     func all() throws -> [Int64: [OwnedValue]] {
         var rows: [Int64: [OwnedValue]] = [:]
         for table in tables where table.hasRows {
             let numbers = table.presentColumns.map(\.number) + [Parking.wholeRow]
-            rows[table.number] = try keys(
-                """
+            let waiting = """
                 SELECT DISTINCT pk FROM _sync_shadow
                 WHERE tbl = \(table.number) AND col IN (\(numbers.map(String.init).joined(separator: ", ")))
-                """)
+                """
+            rows[table.number] = try keys(
+                isThere(table) ? waiting + "\nUNION\n" + Self.missingRows(table) : waiting)
         }
         return rows
+    }
+
+    /// Whether a tracked table is there, under its name and with its key: another program may have changed that since the metadata
+    /// followed the schema.
+    private func isThere(_ table: SyncedTable) throws -> Bool {
+        guard try table.isTracked && db.tableExists(table.name, in: "main") else { return false }
+        return try db.columns(in: table.name, in: "main").contains { $0.name.isSameIdentifier(as: table.key) }
+    }
+
+    /// The rows that are not in their table though no value waits of them that has a column here, as SQL: hidden ones, and those
+    /// that earlier programs left out. A row that was deleted since the last fold is none of them.
+    private static func missingRows(_ table: SyncedTable) -> String {
+        """
+        SELECT pk FROM _sync_hidden WHERE tbl = \(table.number)
+        UNION
+        SELECT s.pk FROM _sync_shadow AS s JOIN _sync_row AS r ON r.tbl = s.tbl AND r.pk = s.pk AND r.cl & 1
+        WHERE s.tbl = \(table.number)
+          AND NOT EXISTS (SELECT 1 FROM \(table.qualifiedName) AS t WHERE \(table.keyMatch("s.pk", of: "t")))
+          AND s.pk NOT IN (
+            SELECT pk FROM _sync_log WHERE seq > (SELECT folded FROM _sync_state) AND tbl = \(table.number))
+        """
     }
 
     /// The rows that wait for something in tables that changed.

@@ -136,4 +136,92 @@ import Testing
         #expect(try b.synchronizer.parkedRows().isEmpty)
         #expect(try b.queue.read { try MetadataCheck.problems(of: $0, isDeep: true) }.isEmpty)
     }
+
+    // MARK: Rows of which no value has a column here
+
+    /// Rebuilds a table without the column `name`, and with `title`.
+    private func replaceName(_ replica: TestReplica, title declaration: String = "DEFAULT 'untitled'") throws
+    {
+        try replica.migrate("title") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE new_word (id BLOB PRIMARY KEY, title \(declaration));
+                    INSERT INTO new_word (id, title) SELECT id, 'old' FROM word;
+                    DROP TABLE word;
+                    ALTER TABLE new_word RENAME TO word;
+                    """)
+        }
+    }
+
+    private func words() throws -> (TestReplica, TestReplica) {
+        let a = try stores.create(
+            schema: "CREATE TABLE word (id BLOB PRIMARY KEY, name UNIQUE)", tables: ["word"])
+        return (a, try stores.clone(a, as: "b.db"))
+    }
+
+    @Test func aRowWithoutAValueForAnyColumnIsShownWithDefaults() throws {
+        let (a, b) = try words()
+        try a.execute("INSERT INTO word VALUES (?, 'one')", [key(1)])
+        try b.sync(a)
+        try replaceName(b)
+        try a.execute("INSERT INTO word VALUES (?, 'two')", [key(2)])
+        try b.sync(a, .pull)
+        #expect(try b.value("SELECT group_concat(title) FROM word WHERE id = x'\(hex(2))'") == "untitled")
+        // Nor does a row go that is replaced by one without them.
+        try a.execute("INSERT OR REPLACE INTO word VALUES (?, 'uno')", [key(1)])
+        try a.execute("UPDATE word SET name = 'due' WHERE name = 'two'")
+        try b.sync(a, .pull)
+        #expect(try b.value("SELECT count(*) FROM word", as: Int.self) == 2)
+        #expect(try b.queue.read { try MetadataCheck.problems(of: $0, isDeep: true) }.isEmpty)
+        // What is not shown is still there for others.
+        let c = try stores.clone(b, as: "c.db")
+        try c.migrate("name") { try $0.execute(sql: "ALTER TABLE word ADD COLUMN name") }
+        let names: String? = try c.value("SELECT group_concat(name) FROM (SELECT name FROM word ORDER BY id)")
+        #expect(names == "uno,due")
+    }
+
+    @Test func aRowWithoutAValueForAnyColumnSaysWhatHidesIt() throws {
+        let (a, b) = try words()
+        try replaceName(b, title: "NOT NULL")
+        try a.execute("INSERT INTO word VALUES (?, 'one')", [key(1)])
+        try b.sync(a, .pull)
+        #expect(try b.synchronizer.parkedRows().map(\.reason) == [.notNull])
+        #expect(try b.queue.read { try MetadataCheck.problems(of: $0, isDeep: true) }.isEmpty)
+    }
+
+    /// Nothing stands against a row any more when the column went because of which it was hidden.
+    @Test(arguments: [false, true]) func aHiddenRowOutlivesItsLastColumn(isRefused: Bool) throws {
+        let (a, b) = try words()
+        try a.execute("INSERT INTO word VALUES (?, 'x')", [key(1)])
+        try b.execute("INSERT INTO word VALUES (?, 'x')", [key(2)])
+        try b.sync(a)
+        #expect(try b.synchronizer.parkedRows().map(\.reason) == [.unique])
+        try replaceName(b, title: isRefused ? "NOT NULL" : "DEFAULT 'untitled'")
+        #expect(try b.synchronizer.parkedRows().map(\.reason) == (isRefused ? [.notNull] : []))
+        #expect(try b.value("SELECT count(*) FROM word", as: Int.self) == (isRefused ? 1 : 2))
+        #expect(try b.queue.read { try MetadataCheck.problems(of: $0, isDeep: true) }.isEmpty)
+    }
+
+    @Test func aRowThatAnEarlierProgramLeftOutComesBack() throws {
+        let (a, b) = try words()
+        try a.execute("INSERT INTO word VALUES (?, 'one')", [key(1)])
+        try a.execute("INSERT INTO word VALUES (?, 'two')", [key(2)])
+        try b.sync(a)
+        try replaceName(b)
+        try b.queue.write { db in
+            try db.execute(sql: "UPDATE _sync_state SET applying = 1")
+            try db.execute(sql: "DELETE FROM word WHERE id = ?", arguments: [key(1)])
+            try db.execute(sql: "UPDATE _sync_state SET applying = 0")
+        }
+        // A row that was deleted here does not come back.
+        try b.execute("DELETE FROM word WHERE id = ?", [key(2)])
+        let environment = stores.clock.environment
+        try b.queue.write { try TableTracking(db: $0, environment: environment).unpark() }
+        #expect(try b.value("SELECT group_concat(title) FROM word") == "untitled")
+        #expect(try b.value("SELECT hex(id) FROM word") == hex(1))
+        try b.sync(a)
+        #expect(try a.value("SELECT group_concat(name) FROM word") == "one")
+    }
+
+    private func hex(_ number: UInt8) -> String { String(repeating: "0\(number)", count: 16) }
 }

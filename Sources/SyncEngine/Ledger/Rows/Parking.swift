@@ -161,7 +161,23 @@ final class Parking {
         _ = RawBinding.string(statement.sqliteStatement, 3, failure.message)
         while try statement.step() {}
         statement.reset()
+        if db.changesCount == 0 { try markWhole(table, key, failure) }
         try enlist(table, key, failure)
+    }
+
+    /// Notes that a row waits for a constraint, of which every value waits for a column.
+    private func markWhole(_ table: Int64, _ key: RowKey, _ failure: ConstraintFailure) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO _sync_shadow (tbl, pk, col, val, why) SELECT ?1, ?2, \(Self.wholeRow), NULL, ?3
+                WHERE NOT EXISTS (SELECT 1 FROM _sync_shadow WHERE tbl = ?1 AND pk = ?2 AND \(Self.waitsForConstraint))
+                """)
+        statement.reset()
+        _ = RawBinding.int64(statement.sqliteStatement, 1, table)
+        key.value.bind(statement.sqliteStatement, 2)
+        _ = RawBinding.string(statement.sqliteStatement, 3, failure.message)
+        while try statement.step() {}
+        statement.reset()
     }
 
     /// Values that wait for a constraint, and not for a column.

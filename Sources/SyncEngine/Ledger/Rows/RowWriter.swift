@@ -40,25 +40,34 @@ struct RowWriter {
 
     /// Writes values into the user's table; what can't be written is parked.
     func write(_ values: [Int: WireValue], _ table: AppliedTable, _ key: RowKey) throws {
+        let absent = values.filter { table.presentNames[$0.key] == nil }
+        if table.table.hasRows {
+            try writePresent(values, table, key)
+        } else if absent.isEmpty, try !parking.isInUse || parking.values(table.table.number, key).isEmpty {
+            // Of a row without values, nothing else would say that it waits for its table.
+            try parking.park(table.table.number, key, [:], why: Self.reason(table))
+        }
+        if !absent.isEmpty { try park(absent, table, key) }
+    }
+
+    /// Writes the values that have a column here.
+    private func writePresent(
+        _ values: [Int: WireValue], _ table: AppliedTable, _ key: RowKey
+    ) throws {
         let number = table.table.number
         let parked = parking.isInUse ? try parking.values(number, key) : [:]
         var all = parked.mapValues(\.value)
         all.merge(values) { _, new in new }
         let names = table.presentNames
-        let absent = values.filter { names[$0.key] == nil }
-        if !absent.isEmpty { try park(absent, table, key) }
-        guard table.table.hasRows else {
-            // Of a row without values, nothing else would say that it waits for its table.
-            if all.isEmpty { try parking.park(number, key, [:], why: Self.reason(table)) }
-            return
-        }
         let present = all.filter { names[$0.key] != nil }
-        // A row of which nothing waits is in the table, if only with defaults.
-        let isShown = !present.isEmpty || names.isEmpty || all.isEmpty
-        guard isShown else { return }
+        let isInTable = try table.hasRow(key)
+        // A row of which no value has a column here is in its table with defaults: it may have come before its columns went.
+        // What is kept of a dropped table has none.
+        let isMissing = table.table.isTracked && !isInTable
+        guard !present.isEmpty || names.isEmpty || all.isEmpty || isMissing else { return }
         let columns = present.sorted { $0.key < $1.key }.map { (name: names[$0.key] ?? "", value: $0.value) }
         let failure =
-            try table.hasRow(key)
+            try isInTable
             ? (columns.isEmpty ? nil : table.update(key, columns)) : table.insert(key, columns)
         if let failure {
             try parking.hide(table, key, present, because: failure)
