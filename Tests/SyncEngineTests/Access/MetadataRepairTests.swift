@@ -46,6 +46,11 @@ import Testing
         try expectHealed("UPDATE _sync_cell SET hlc = 9223372032559808511", names: "4199")
     }
 
+    @Test func stampsThatNoChangeCanHave() throws {
+        try expectHealed("UPDATE _sync_cell SET hlc = -7, oseq = -5", names: "below")
+        try expectHealed("UPDATE _sync_row SET oseq = 0", names: "below", refuses: false)
+    }
+
     @Test func livesThatNoRowReaches() throws {
         try expectHealed("UPDATE _sync_row SET cl = 9223372036854775807", names: "life")
     }

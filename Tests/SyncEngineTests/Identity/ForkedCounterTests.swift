@@ -117,6 +117,45 @@ import Testing
         #expect(share.upTo(0) == nil)
     }
 
+    /// Whoever sent a share can have written anything into it. A replica that goes back to one of its entries must not get a stamp
+    /// by that which nobody takes in.
+    @Test(arguments: [(-5, -7), (0, 1), (1, -1), (1, 1 << 62 + 1)] as [(Int64, Int64)])
+    func aShareGoesBackOnlyToWhatAStampCanBe(sequence: Int64, timestamp: Int64) throws {
+        let stores = try TestStores()
+        let a = try stores.create()
+        try a.synchronizer.setPolicies([.counter("note", "stars")])
+        try a.insert(1, "one")
+        let b = try stores.clone(a, as: "b.db")
+        let liar = try stores.clone(a, as: "liar.db")
+        try add(1, liar)
+        _ = try liar.peer.greet()
+        let cell = "FROM _sync_cell WHERE col = (SELECT col FROM _sync_share)"
+        let last = try #require(try liar.value("SELECT oseq \(cell)", as: Int64.self))
+        let time = try #require(try liar.value("SELECT hlc \(cell)", as: Int64.self))
+        let origin = try liar.replica()
+        let share = CounterShare(
+            origin: origin,
+            entries: [
+                .init(sequence: sequence, timestamp: timestamp, nonce: 1, sum: 0),
+                .init(sequence: last, timestamp: time, nonce: 2, sum: 1),
+            ])
+        try liar.queue.write { db in
+            try db.execute(
+                sql: "UPDATE _sync_part SET val = ? WHERE col = (SELECT col FROM _sync_share)",
+                arguments: [Data(share.bytes)])
+        }
+        try a.meet(liar)
+        let environment = a.environment
+        try a.queue.write { db in
+            try ReplicaIdentity.renew(
+                FoldedStore.fold(db, environment), [Fork(replica: origin, common: last - 1)])
+        }
+        #expect(try a.queue.read { try MetadataCheck.problems(of: $0, isDeep: false) }.isEmpty)
+        try b.apply(a.bundle(since: VersionVector()))
+        #expect(try stars(a) == 1)
+        #expect(try stars(b) == 1)
+    }
+
     @Test func whatIsNoShareAddsNothing() throws {
         var total = CounterTotal()
         let share = CounterShare(

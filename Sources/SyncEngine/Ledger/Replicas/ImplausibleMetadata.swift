@@ -13,10 +13,18 @@ struct ImplausibleMetadata {
     private static let sequenceMax = AdmissionLimits.sequenceMax
 
     /// The rows `r` of `_sync_row` whose stamps, or those of their cells, are beyond what other stores take in.
-    static let isStampBeyond = """
+    static let isStampBeyond = "(\(isStampAfterEnd) OR \(isStampBeforeBeginning))"
+
+    private static let isStampAfterEnd = """
         (typeof(r.hlc) <> 'integer' OR r.hlc > \(end) OR typeof(r.oseq) <> 'integer' OR r.oseq > \(sequenceMax)
          OR EXISTS (SELECT 1 FROM _sync_cell AS c WHERE c.r = r.r AND (
             typeof(c.hlc) <> 'integer' OR c.hlc > \(end) OR typeof(c.oseq) <> 'integer' OR c.oseq > \(sequenceMax))))
+        """
+
+    /// No time is negative, and changes are numbered from 1 on.
+    private static let isStampBeforeBeginning = """
+        (r.hlc < 0 OR r.oseq < 1 OR EXISTS (
+            SELECT 1 FROM _sync_cell AS c WHERE c.r = r.r AND (c.hlc < 0 OR c.oseq < 1)))
         """
 
     /// The rows `r` that are in a life beyond the last one.
@@ -77,8 +85,12 @@ struct ImplausibleMetadata {
                     .metadata, "\(text); other stores refuse bundles with it: run `syncctl compact`",
                     table: table))
         }
-        let stamps = try count("_sync_row AS r WHERE \(Self.isStampBeyond)")
-        if stamps > 0 { add("_sync_row", "\(Self.rows(stamps)) a version from after the year 4199") }
+        let later = try count("_sync_row AS r WHERE \(Self.isStampAfterEnd)")
+        if later > 0 { add("_sync_row", "\(Self.rows(later)) a version from after the year 4199") }
+        let earlier = try count("_sync_row AS r WHERE \(Self.isStampBeforeBeginning)")
+        if earlier > 0 {
+            add("_sync_row", "\(Self.rows(earlier)) a version below those of any change")
+        }
         let lives = try count("_sync_row AS r WHERE \(Self.isLifeBeyond)")
         if lives > 0 { add("_sync_row", "\(Self.rows(lives)) a life that no row reaches") }
         for table in ["_sync_replica"] + Self.sequenceTables where try count(Self.beyond(table)) > 0 {

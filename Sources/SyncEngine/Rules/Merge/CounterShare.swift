@@ -89,8 +89,14 @@ struct CounterShare: Equatable {
     }
 
     /// What it was at a change of its replica; nil when nothing was added until then.
+    ///
+    /// The last entry becomes the stamp of a cell, and whoever sent the share may have written anything into it: entries that no
+    /// stamp can be are left out. In a total they count still, as everywhere.
     func upTo(_ sequence: Int64) -> CounterShare? {
-        let kept = entries.filter { $0.sequence <= sequence }
+        let kept = entries.filter {
+            $0.sequence >= 1 && $0.sequence <= sequence
+                && $0.timestamp >= 0 && $0.timestamp <= AdmissionLimits.timestampMax
+        }
         return kept.isEmpty ? nil : CounterShare(origin: origin, entries: kept)
     }
 

@@ -26,8 +26,10 @@ struct RowCheck {
                 table: "_sync_row", condition: "sid NOT \(Self.knowsReplica)", meaning: "of unknown replicas"),
             Rule(table: "_sync_row", condition: "tbl NOT \(Self.knowsTable)", meaning: "of unknown tables"),
             Rule(
-                table: "_sync_row", condition: "cl < 1 OR hlc < 0 OR oseq < 0",
+                table: "_sync_row", condition: "cl < 1 OR hlc < 0 OR oseq < 1",
                 meaning: "with numbers that can't be"),
+            Rule(
+                table: "_sync_cell", condition: "hlc < 0 OR oseq < 1", meaning: "with numbers that can't be"),
             Rule(
                 table: "_sync_row", condition: "NOT \(TableDefinition.isUUID("pk"))",
                 meaning: "whose key is no UUID"),
