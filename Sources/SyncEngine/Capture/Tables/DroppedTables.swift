@@ -134,7 +134,7 @@ extension TableTracking {
         let table = try SyncedTable.load(db, number: kept.number)
         try createTriggers(table)
         if try missingRows == .restored && isUntracked(kept) {
-            try merge(table, kept, columnsAdded: added)
+            try merge(table, kept, definition, columnsAdded: added)
             try logValues(of: table, inColumns: added, definition)
             return try db.execute(sql: "DROP TABLE \(kept.qualifiedName)")
         }

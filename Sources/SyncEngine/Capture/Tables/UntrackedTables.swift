@@ -36,15 +36,20 @@ extension TableTracking {
     /// A value that only one side changed is that side's. Of one that both changed, the peers' has a time and stands;
     /// the one of here goes to the journal. A row that is missing here comes back, and one that peers deleted goes,
     /// unless it was written here.
-    func merge(_ table: SyncedTable, _ kept: SyncedTable, columnsAdded added: Set<String>) throws {
+    func merge(
+        _ table: SyncedTable, _ kept: SyncedTable, _ definition: TableDefinition,
+        columnsAdded added: Set<String>
+    ) throws {
         let columns = table.presentColumns.filter { !added.contains($0.name.identifierKey) }.compactMap {
             column in
             kept.presentColumns.first { $0.number == column.number }.map {
                 MergedColumn(column, here: column.name, kept: $0.name)
             }
         }
-        // A value of a column that is new may have been written to a row that peers deleted.
-        if added.isEmpty { try deleteUnchanged(table, kept, columns) }
+        let isUnwritten = table.presentColumns.filter { added.contains($0.name.identifierKey) }.map {
+            Self.isDefault($0, definition)
+        }
+        try deleteUnchanged(table, kept, where: columns.map { "NOT \($0.isChangedHere)" } + isUnwritten)
         try logRows(of: table, kept, .restored)
         for column in columns { try merge(column, table, kept) }
         try db.execute(sql: "DROP TABLE \(kept.qualifiedBaseName)")
@@ -76,13 +81,21 @@ extension TableTracking {
             """
     }
 
+    /// Whether a row of the table `t` has the default in a column that was added, as SQL: nobody wrote to it there.
+    private static func isDefault(_ column: SyncedTable.Column, _ definition: TableDefinition) -> String {
+        let standard = definition.defaults[column.name.identifierKey] ?? "NULL"
+        // The column converts its default, so the types are not compared; its collation must not hide an edit.
+        return "t.\(column.name.quotedDatabaseIdentifier) IS (\(standard)) COLLATE BINARY"
+    }
+
     /// Deletes rows that peers deleted, and that nobody wrote to here.
+    ///
+    /// - parameter isUnchanged: The conditions under which nobody did, as SQL.
     private func deleteUnchanged(
-        _ table: SyncedTable, _ kept: SyncedTable, _ columns: [MergedColumn]
+        _ table: SyncedTable, _ kept: SyncedTable, where isUnchanged: [String]
     ) throws {
         let key = table.key.quotedDatabaseIdentifier
         let old = kept.key.quotedDatabaseIdentifier
-        let isUnchanged = columns.map { "NOT \($0.isChangedHere)" }
         let isAlive =
             "EXISTS (SELECT 1 FROM _sync_row AS r WHERE r.tbl = \(table.number) AND r.pk = t.\(key) AND r.cl & 1)"
         let conditions = ["k.\(old) IS NULL", "b.\(old) IS NOT NULL", "NOT \(isAlive)"] + isUnchanged
