@@ -38,7 +38,9 @@ CREATE TABLE _sync_table (
     key TEXT NOT NULL,                     -- the name of its key column
     tracked INTEGER NOT NULL               -- 1 when the table is here and has its triggers; -1 when it was dropped here:
                                            -- its rows are kept in the table _sync_dropped_<tbl>, of its key and columns;
-                                           -- _sync_dropped_<tbl>_base beside it: the user's table is there, untracked
+                                           -- _sync_dropped_<tbl>_base beside it: the user's table is there, untracked;
+                                           -- _sync_dropped_<tbl>_known (sid, oseq), which may be missing: the last changes
+                                           -- of replicas that were here at the drop, lowered when _sync_replica.oseq is
 );
 
 -- Their columns other than the key.

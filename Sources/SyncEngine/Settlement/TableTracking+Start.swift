@@ -43,6 +43,8 @@ extension TableTracking {
         try definition.checkTriggers(db)
         if table.place == .dropped {
             try attach(table, definition, missingRows: .restored)
+            // Before peers' values are written: a row that they hide would take along what was logged of it.
+            try FoldedStore.fold(db, environment)
             return try unpark()
         }
         try table.setTracked(db, name: definition.name, key: definition.key)

@@ -78,6 +78,7 @@ extension ReplicaIdentity {
         try Tombstones(db: db).setBackFloor(of: sid, to: fork.common)
         try Coverage.setBack(db, sid, to: fork.common)
         try PartialTable.forget(db, changesOf: sid, after: fork.common)
+        try TableTracking.setBackKnownChanges(db, of: sid, to: fork.common)
         try ReplicaChain(db: db).cut(sid, after: fork.common)
     }
 }

@@ -30,6 +30,7 @@ extension TableTracking {
                 INSERT INTO \(kept.qualifiedName) (\(list))
                 SELECT \(list) FROM main.\(source.quotedDatabaseIdentifier) WHERE \(TableDefinition.isUUID(key));
                 """)
+        try noteKnownChanges(of: kept)
     }
 
     /// Parks the values of a column that is about to be dropped, and takes the
@@ -135,18 +136,20 @@ extension TableTracking {
         try createTriggers(table)
         if try missingRows == .restored && isUntracked(kept) {
             try merge(table, kept, definition, columnsAdded: added)
-            try logValues(of: table, inColumns: added, definition)
-            return try db.execute(sql: "DROP TABLE \(kept.qualifiedName)")
-        }
-        try logRows(of: table, kept, missingRows)
-        let kind =
-            missingRows == .deleted ? ChangeLog.Operation.rewrite : ChangeLog.Operation.update
-        for column in table.presentColumns where !added.contains(column.name.identifierKey) {
-            try logDifferences(of: table, kept, column, kind)
+        } else {
+            try logRows(of: table, kept, missingRows)
+            switch missingRows {
+            case .deleted: try logDifferences(of: table, kept, columnsAdded: added)
+            case .restored: try mergeRemade(table, kept, columnsAdded: added)
+            }
         }
         try logValues(of: table, inColumns: added, definition)
         try db.execute(
-            sql: "DROP TABLE \(kept.qualifiedName); DROP TABLE IF EXISTS \(kept.qualifiedBaseName)")
+            sql: """
+                DROP TABLE \(kept.qualifiedName);
+                DROP TABLE IF EXISTS \(kept.qualifiedBaseName);
+                DROP TABLE IF EXISTS \(kept.qualifiedKnownName);
+                """)
     }
 
     func logRows(of table: SyncedTable, _ kept: SyncedTable, _ missingRows: MissingRows) throws {
@@ -167,20 +170,21 @@ extension TableTracking {
         }
     }
 
+    /// Logs the values that a copy changed, as written by a migration.
     private func logDifferences(
-        of table: SyncedTable, _ kept: SyncedTable, _ column: SyncedTable.Column, _ kind: Int
+        of table: SyncedTable, _ kept: SyncedTable, columnsAdded added: Set<String>
     ) throws {
-        guard let old = kept.columns.first(where: { $0.number == column.number }), old.isPresent else {
-            return
+        for column in table.presentColumns where !added.contains(column.name.identifierKey) {
+            guard let old = kept.presentColumns.first(where: { $0.number == column.number }) else { continue }
+            let name = "\(table.qualifiedName).\(column.name.quotedDatabaseIdentifier)"
+            try log(
+                table, ChangeLog.Operation.rewrite, of: column,
+                where: """
+                    EXISTS (
+                        SELECT 1 FROM \(kept.qualifiedName) AS k
+                        WHERE k.\(kept.key.quotedDatabaseIdentifier) = \(table.qualifiedName).\(table.key.quotedDatabaseIdentifier)
+                          AND \(ValueComparison.differs(name, "k.\(old.name.quotedDatabaseIdentifier)")))
+                    """)
         }
-        let name = "\(table.qualifiedName).\(column.name.quotedDatabaseIdentifier)"
-        try log(
-            table, kind, of: column,
-            where: """
-                EXISTS (
-                    SELECT 1 FROM \(kept.qualifiedName) AS k
-                    WHERE k.\(kept.key.quotedDatabaseIdentifier) = \(table.qualifiedName).\(table.key.quotedDatabaseIdentifier)
-                      AND \(ValueComparison.differs(name, "k.\(old.name.quotedDatabaseIdentifier)")))
-                """)
     }
 }
