@@ -71,6 +71,7 @@ int raw_insert(struct sqlite3 *connection, const char *sql, const RawReadings *r
 int raw_query(struct sqlite3 *connection, const char *sql, const RawReadings *keys, size_t count, RawReadings *readings);
 
 #include "RawAppends.h"
+#include "RawPages.h"
 #include "RawTransfers.h"
 #include "RawVisits.h"
 
