@@ -1,7 +1,7 @@
 import Testing
 import TypedQueriesMacros
 
-@Table("visitors") struct Visitor: Equatable {
+@Table("visitors") struct Subscriber: Equatable {
     let id: Int
     var email = ""
     var name = ""
@@ -22,13 +22,13 @@ import TypedQueriesMacros
     }
 
     private func storedNames(_ db: Database) throws -> [String] {
-        try Visitor.order(by: \.id).select(\.name).fetchAll(db)
+        try Subscriber.order(by: \.id).select(\.name).fetchAll(db)
     }
 
     @Test func anotherRowOfTheColumnsCollationIsInNobodysWay() throws {
         try withVisitor(email: "TEXT COLLATE NOCASE", index: "(email COLLATE BINARY)") { db throws in
-            try Visitor.insert {
-                Visitor.Draft(email: "A@x", name: "new")
+            try Subscriber.insert {
+                Subscriber.Draft(email: "A@x", name: "new")
             } onConflict: {
                 $0.email
             } doUpdate: {
@@ -41,8 +41,8 @@ import TypedQueriesMacros
 
     @Test func aRowIsInTheWayByTheCollationOfTheIndex() throws {
         try withVisitor(email: "TEXT", index: "(email COLLATE NOCASE)") { db throws in
-            try Visitor.insert {
-                Visitor.Draft(email: "A@x", name: "column")
+            try Subscriber.insert {
+                Subscriber.Draft(email: "A@x", name: "column")
             } onConflict: {
                 $0.email
             } doUpdate: {
@@ -50,8 +50,8 @@ import TypedQueriesMacros
             }.execute(db)
             let first = try storedNames(db)
             #expect(first == ["column"])
-            try Visitor.insert {
-                Visitor.Draft(email: "A@X", name: "collated")
+            try Subscriber.insert {
+                Subscriber.Draft(email: "A@X", name: "collated")
             } onConflict: {
                 $0.email.collate(.nocase)
             } doUpdate: {
@@ -59,8 +59,8 @@ import TypedQueriesMacros
             }.execute(db)
             let second = try storedNames(db)
             #expect(second == ["collated"])
-            try Visitor.insert {
-                Visitor.Draft(email: "a@X", name: "any")
+            try Subscriber.insert {
+                Subscriber.Draft(email: "a@X", name: "any")
             } onConflictDoUpdate: {
                 $0.name = $1.name
             }.execute(db)
@@ -71,8 +71,8 @@ import TypedQueriesMacros
 
     @Test func aTargetOfAnotherCollationIsNoKey() throws {
         try withVisitor(email: "TEXT", index: "(email COLLATE NOCASE)") { db throws in
-            let insert = Visitor.insert {
-                Visitor.Draft(email: "b@x", name: "new")
+            let insert = Subscriber.insert {
+                Subscriber.Draft(email: "b@x", name: "new")
             } onConflict: {
                 $0.email.collate(.rtrim)
             } doUpdate: {
@@ -86,8 +86,8 @@ import TypedQueriesMacros
     @Test func anIndexOfAnExpressionIsAKeyOfItsRows() throws {
         try withVisitor(email: "TEXT", index: "(lower(email)) WHERE visitors.name <> 'gone'") { db throws in
             for (email, name) in [("A@X", "gone"), ("A@x", "new"), ("b@x", "other")] {
-                try Visitor.insert {
-                    Visitor.Draft(email: email, name: name)
+                try Subscriber.insert {
+                    Subscriber.Draft(email: email, name: name)
                 } onConflictDoUpdate: {
                     $0.name = $1.name
                 }.execute(db)
