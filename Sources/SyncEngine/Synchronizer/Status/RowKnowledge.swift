@@ -44,7 +44,8 @@ package enum RowKnowledge {
         let isUUID =
             groups.map(\.count) == [8, 4, 4, 4, 12]
             && groups.allSatisfy { $0.allSatisfy { byte in Character(UnicodeScalar(byte)).isHexDigit } }
-        return isUUID ? text.lowercased() : text
+        // All of it is ASCII.
+        return isUUID ? text.identifierKey : text
     }
 
     /// An expression that is true while the changes of another replica are written.
