@@ -182,7 +182,7 @@ private struct Prefixer: Sendable {
             #expect(try Memo.all.or(Memo.all).select(\.id).fetchAll(db) == [1, 3])
             // Beside a query of all rows, the other one keeps its scope.
             let unscoped = Memo.unscoped.where { $0.id.eq(2) }.or(Memo.all.where { $0.id.lt(3) })
-            #expect(try unscoped.select(\.id).fetchAll(db) == [1, 2])
+            #expect(try unscoped.order(by: \.id).select(\.id).fetchAll(db) == [1, 2])
             try Memo.all.or(Memo.where { $0.id.eq(1) }).delete().execute(db)
             #expect(try Memo.unscoped.select(\.id).fetchAll(db) == [2, 3])
         }

@@ -38,8 +38,10 @@ import Testing
         }
     }
 
+    /// It is searched between transactions: SQLite 3.15.2 finds what a transaction has written in every language.
     @Test func aSynchronizedTableFollowsTheLanguagesOfItsContent() throws {
-        try DatabaseQueue().write { db in
+        let queue = try DatabaseQueue()
+        try queue.write { db in
             try db.execute(
                 sql: """
                     CREATE TABLE note (id INTEGER PRIMARY KEY, body TEXT, language INTEGER);
@@ -50,7 +52,9 @@ import Testing
                 t.column("body")
                 t.column("language").asLanguageId()
             }
-            let found = { (language: Int) in
+        }
+        let found = { (language: Int) in
+            try queue.read { db in
                 try Int.fetchAll(
                     db,
                     sql: """
@@ -58,17 +62,16 @@ import Testing
                         ORDER BY docid
                         """, arguments: [language])
             }
-            try db.execute(
-                sql: "INSERT INTO note VALUES (2, 'alpha', 1), (3, 'alpha', 2), (4, 'alpha', NULL)")
-            let inserted = try [found(1), found(2), found(0)]
-            #expect(inserted == [[1, 2], [3], [4]])
-            try db.execute(
-                sql: "UPDATE note SET language = 2 WHERE id = 1; DELETE FROM note WHERE id IN (2, 4)")
-            let changed = try [found(1), found(2), found(0)]
-            #expect(changed == [[], [1, 3], []])
-            // It throws when an entry is left of a row that is gone.
-            try db.execute(sql: "INSERT INTO noteText(noteText) VALUES ('integrity-check')")
         }
+        let execute = { (sql: String) in try queue.write { db in try db.execute(sql: sql) } }
+        try execute("INSERT INTO note VALUES (2, 'alpha', 1), (3, 'alpha', 2), (4, 'alpha', NULL)")
+        let inserted = try [found(1), found(2), found(0)]
+        #expect(inserted == [[1, 2], [3], [4]])
+        try execute("UPDATE note SET language = 2 WHERE id = 1; DELETE FROM note WHERE id IN (2, 4)")
+        let changed = try [found(1), found(2), found(0)]
+        #expect(changed == [[], [1, 3], []])
+        // It throws when an entry is left of a row that is gone.
+        try execute("INSERT INTO noteText(noteText) VALUES ('integrity-check')")
     }
 
     @Test func aModuleErrorUndoesTheTable() throws {
