@@ -53,7 +53,7 @@ import Testing
                 t.column("language").asLanguageId()
             }
         }
-        let found = { (language: Int) in
+        let found: (Int) throws -> [Int] = { language in
             try queue.read { db in
                 try Int.fetchAll(
                     db,
@@ -63,7 +63,7 @@ import Testing
                         """, arguments: [language])
             }
         }
-        let execute = { (sql: String) in try queue.write { db in try db.execute(sql: sql) } }
+        let execute: (String) throws -> Void = { sql in try queue.write { db in try db.execute(sql: sql) } }
         try execute("INSERT INTO note VALUES (2, 'alpha', 1), (3, 'alpha', 2), (4, 'alpha', NULL)")
         let inserted = try [found(1), found(2), found(0)]
         #expect(inserted == [[1, 2], [3], [4]])
