@@ -80,7 +80,7 @@ struct CaptureTriggers {
     private var keyTrigger: String {
         """
         CREATE TRIGGER main._sync_k_\(table.number) AFTER UPDATE OF \(key) ON \(name)
-        WHEN \(Self.isLocal) AND \(differs(table.key)) BEGIN
+        WHEN \(Self.isLocal) AND \(differs(table.key, nil)) BEGIN
             \(append(ChangeLog.Operation.delete, "OLD.\(key)", condition: "OLD.\(key) IS NOT NULL"))\(keepLastRow())
             \(append(ChangeLog.Operation.insert, "NEW.\(key)", condition: "NEW.\(key) IS NOT NULL"))
         END
@@ -103,10 +103,10 @@ struct CaptureTriggers {
         }.joined()
     }
 
-    private func differs(_ column: String) -> String {
+    private func differs(_ column: String, _ affinity: ColumnAffinity?) -> String {
         let name = column.quotedDatabaseIdentifier
         let types =
-            switch affinities[column.identifierKey] {
+            switch affinity {
             case .text, .real: ""
             case .integer, .numeric, .blob, nil: " OR typeof(OLD.\(name)) <> typeof(NEW.\(name))"
             }
@@ -121,7 +121,10 @@ struct CaptureTriggers {
     private func updateTrigger(_ group: (number: Int, columns: [SyncedTable.Column])) -> String {
         assert(!group.columns.isEmpty, "a trigger on no column is none")
         let tests = group.columns.map { column in
-            (column.number % ChangeLog.columnsPerGroup, differs(column.name))
+            (
+                column.number % ChangeLog.columnsPerGroup,
+                differs(column.name, affinities[column.name.identifierKey])
+            )
         }
         // SQLite's << and | have one precedence, hence all the parentheses.
         let mask = tests.map { "(\($0.1) << \($0.0))" }.joined(separator: " | ")
