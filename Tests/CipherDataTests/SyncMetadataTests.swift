@@ -24,6 +24,13 @@ private enum Names {
     }
 }
 
+private enum Timed {
+    @Table("events") struct Event: Codable, Equatable {
+        let id: Int
+        @Column(as: Date.UnixMillisecondsRepresentation.self) var start: Date
+    }
+}
+
 /// What is known of rows.
 @Suite(.timeLimit(.minutes(10))) struct SyncMetadataTests {
     private let id = "0e6a9c0e-1111-4222-8333-444455556666"
@@ -130,6 +137,20 @@ private enum Names {
         #expect(rows.map(\.0.id) == keys)
         #expect(rows.map(\.1.recordPrimaryKey) == keys)
         #expect(found.compactMap { $0?.recordPrimaryKey } == keys)
+    }
+
+    @Test func timesInMillisecondsAreReadFromTheJSONOfRows() throws {
+        let folder = try TestFolder()
+        let queue = try DatabaseQueue(path: folder.file("events.db"), configuration: .encrypted)
+        let event = Timed.Event(id: 1, start: Date(timeIntervalSince1970: 1_700_000_000.125))
+        try queue.write { db throws in
+            try db.execute(sql: "CREATE TABLE events (id INTEGER PRIMARY KEY, start INTEGER NOT NULL)")
+            try Timed.Event.insert { event }.execute(db)
+            let one = try Timed.Event.select { $0.jsonObject() }.fetchOne(db)
+            #expect(one == event)
+            let all = try Timed.Event.select { $0.jsonGroupArray() }.fetchOne(db)
+            #expect(all == [event])
+        }
     }
 
     @Test func timesAreStoredInMilliseconds() throws {

@@ -65,6 +65,9 @@ extension TableDefinition where QueryValue.QueryOutput: Codable {
     /// ```swift
     /// Tag.select { $0.jsonObject() }    // SELECT json_object('id', "tags"."id", 'title', "tags"."title") FROM "tags"
     /// ```
+    ///
+    /// A column of bytes is an error of SQLite, unless it is NULL: "JSON cannot hold BLOB values". An enum whose cases are columns
+    /// has all of them in its object, which the conformance to `Codable` that Swift makes does not read.
     public func jsonObject() -> SQLQueryExpression<JSONTextRepresentation<QueryValue.QueryOutput>> {
         SQLQueryExpression(JSONGroup.row(of: QueryValue.self))
     }

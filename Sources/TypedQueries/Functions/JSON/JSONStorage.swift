@@ -40,7 +40,7 @@ extension Optional: JSONStorage where Wrapped: JSONStorage {
 }
 
 /// A type whose stored form is not what its values are in JSON.
-protocol JSONConvertedRepresentation {
+package protocol JSONConvertedRepresentation {
     /// Adds the JSON of an expression of the type.
     static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment)
 }
@@ -64,7 +64,7 @@ extension QueryFragment {
 }
 
 extension Bool: JSONConvertedRepresentation {
-    static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
+    package static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
         fragment.append(literal: "json(CASE WHEN ")
         fragment.append(operand: expression)
         fragment.append(literal: " THEN 'true' WHEN NOT ")
@@ -74,7 +74,7 @@ extension Bool: JSONConvertedRepresentation {
 }
 
 extension Decimal: JSONConvertedRepresentation {
-    static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
+    package static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
         // The text of a number is its JSON, too.
         fragment.append(literal: "json(")
         fragment.append(expression)
@@ -83,7 +83,7 @@ extension Decimal: JSONConvertedRepresentation {
 }
 
 extension JSONTextRepresentation: JSONConvertedRepresentation {
-    static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
+    package static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
         fragment.append(literal: "json(")
         fragment.append(expression)
         fragment.append(literal: ")")
@@ -91,7 +91,7 @@ extension JSONTextRepresentation: JSONConvertedRepresentation {
 }
 
 extension JSONBinaryRepresentation: JSONConvertedRepresentation {
-    static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
+    package static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
         fragment.append(literal: "json(")
         fragment.append(expression)
         fragment.append(literal: ")")
@@ -99,19 +99,19 @@ extension JSONBinaryRepresentation: JSONConvertedRepresentation {
 }
 
 extension Date.UnixTimeRepresentation: JSONConvertedRepresentation {
-    static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
+    package static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
         Date.writeStored("\(expression), 'unixepoch'", to: &fragment)
     }
 }
 
 extension Date.JulianDayRepresentation: JSONConvertedRepresentation {
-    static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
+    package static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
         Date.writeStored(expression, to: &fragment)
     }
 }
 
 extension UUID.BytesRepresentation: JSONConvertedRepresentation {
-    static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
+    package static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
         for (index, (start, count)) in [(1, 8), (9, 4), (13, 4), (17, 4), (21, 12)].enumerated() {
             if index > 0 { fragment.append(literal: " || '-' || ") }
             fragment.append(literal: "substr(CASE WHEN ")
@@ -124,7 +124,7 @@ extension UUID.BytesRepresentation: JSONConvertedRepresentation {
 }
 
 extension Optional: JSONConvertedRepresentation {
-    static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
+    package static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
         fragment.append(json: expression, of: Wrapped.self)
     }
 }
