@@ -42,14 +42,19 @@ struct CounterFold {
         }
     }
 
-    /// A row that was inserted begins with what it holds now: nobody has seen it before.
+    /// A row that was inserted begins with what it holds now: nobody has seen it before. A row that was replaced goes
+    /// on with what is parked of a counter that is not here, since its writer could not write that.
     private func beginRows(_ known: [SyncedTable]) throws {
         let isNew = "sid = \(metadata.selfNumber) AND oseq > \(metadata.folded)"
         try CounterStore.removeParts(db, ofRowsWhere: isNew)
         for table in known {
             guard let counters = tables[table.number] else { continue }
-            for column in table.presentColumns where counters.shares[column.number] != nil {
-                try CounterStore.begin(db, column, in: table, ofRowsWhere: isNew)
+            for column in table.columns where counters.shares[column.number] != nil {
+                if column.isPresent {
+                    try CounterStore.begin(db, column, in: table, ofRowsWhere: isNew)
+                } else {
+                    try CounterStore.beginParked(db, column.number, of: table.number, ofRowsWhere: isNew)
+                }
             }
         }
     }

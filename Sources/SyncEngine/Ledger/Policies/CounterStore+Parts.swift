@@ -54,6 +54,23 @@ extension CounterStore {
                 """)
     }
 
+    /// Takes what is parked of rows that were written whole for the bases of a counter that the table does not have.
+    ///
+    /// - parameters:
+    ///     - column: The number of the counter.
+    ///     - isNew: The condition for these rows, which begins with a column of `_sync_row`.
+    static func beginParked(
+        _ db: Database, _ column: Int, of table: Int64, ofRowsWhere isNew: String
+    ) throws {
+        try db.execute(
+            sql: """
+                INSERT OR REPLACE INTO _sync_part (r, col, val)
+                SELECT r.r, s.col, s.val FROM _sync_row AS r
+                JOIN _sync_shadow AS s ON s.tbl = r.tbl AND s.pk = r.pk AND s.col = \(column)
+                WHERE r.\(isNew) AND r.tbl = \(table) AND r.cl & 1
+                """)
+    }
+
     /// Takes what waits of rows that exist for the bases of their counters.
     ///
     /// - parameter rows: The name of a temporary table with the numbers of the rows as column `r`.
