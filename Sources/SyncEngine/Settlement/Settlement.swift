@@ -27,6 +27,8 @@ final class Settlement {
     /// The log's end before policies write to it: what they do is settled next time.
     private let sequence: Int64
     private var lastTable: Int64?
+    /// The tables whose rows are not to be moved yet.
+    private let leftOut: Set<Int64>
 
     /// Prepares a settlement, which finds in the versions whose claim stands.
     convenience init(_ store: FoldedStore, _ parking: Parking) throws {
@@ -35,11 +37,17 @@ final class Settlement {
 
     /// The same while the tracking follows a change of the schema, which may have logged what it wrote to new columns:
     /// that has no versions until the next fold.
-    init(withinSchemaChange db: Database, _ environment: SyncEnvironment, _ parking: Parking) throws {
+    ///
+    /// - parameter dropped: Tables that are left out for now, where the library keeps their rows.
+    init(
+        withinSchemaChange db: Database, _ environment: SyncEnvironment, _ parking: Parking,
+        leavingOut dropped: Set<Int64> = []
+    ) throws {
         self.db = db
         self.environment = environment
         self.parking = parking
         tables = try SyncedTable.loadAll(db)
+        leftOut = Set(tables.filter { $0.place == .dropped && dropped.contains($0.number) }.map(\.number))
         references = try ForeignKey.loadAll(db, tables: tables)
         touched = references.isEmpty ? nil : try TouchedRows(db)
         canHide = try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") == false
@@ -80,9 +88,9 @@ final class Settlement {
         if canHide {
             try SettlementMark.save(
                 db, sequence, references: references.map(\.signature), isInUse: parking.isInUse)
-        } else {
-            try SettlementMark.remove(db)
         }
+        // What was left out has to be looked at, as what could not be hidden.
+        if !canHide || !leftOut.isEmpty { try SettlementMark.remove(db) }
     }
 
     /// A foreign key that the schema did not have is one for all rows.
@@ -109,7 +117,7 @@ final class Settlement {
         var hasMoved = true
         while hasMoved {
             hasMoved = false
-            for table in tables where table.hasRows {
+            for table in tables where table.hasRows && !leftOut.contains(table.number) {
                 guard let keys = waiting[table.number], !keys.isEmpty else { continue }
                 let claims = try UniqueClaims(db, try target(table), parking, orders, canEvict: canHide)
                 let count = try claims.settle(keys)

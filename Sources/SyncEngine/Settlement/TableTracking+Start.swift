@@ -61,11 +61,15 @@ extension TableTracking {
     }
 
     /// Writes what was parked, now that there may be a place for it.
+    ///
+    /// Hidden rows of a table that was dropped in the open transaction wait on. Among the rows that were kept nothing
+    /// stands against them, and the table that is made of a copy would seem to lack them: they would count as deleted.
     func unpark() throws {
         let parking = try Parking(db, now: environment.milliseconds())
         guard parking.isInUse else { return }
         let muting = try Muting(db)
-        let settlement = try Settlement(withinSchemaChange: db, environment, parking)
+        let settlement = try Settlement(
+            withinSchemaChange: db, environment, parking, leavingOut: droppedTables)
         try settlement.run(isFull: true, parking, muting)
     }
 

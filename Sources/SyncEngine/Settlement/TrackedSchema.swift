@@ -26,7 +26,7 @@ package final class TrackedSchema: StoreSchemaTracker {
 
     private func tracking(_ db: Database) throws -> TableTracking? {
         guard try StoreMetadata.load(db) != nil else { return nil }
-        return TableTracking(db: db, environment: environment)
+        return TableTracking(db: db, environment: environment, droppedTables: droppedTables)
     }
 
     /// Brings the tracking up to the schema, unless a table can't be tracked as it
@@ -36,7 +36,7 @@ package final class TrackedSchema: StoreSchemaTracker {
     /// - returns: Whether anything had changed, or nil when a table stands against it.
     private func refreshIfPossible(_ tracking: TableTracking) throws -> Bool? {
         do {
-            return try tracking.refresh(rebuilt: droppedTables)
+            return try tracking.refresh()
         } catch let error as SyncError where [.unsuitableKey, .unsuitableTable].contains(error.code) {
             return nil
         }
@@ -53,10 +53,11 @@ package final class TrackedSchema: StoreSchemaTracker {
     }
 
     package func databaseDidMigrate(_ db: Database, identifier: String) throws {
-        guard let tracking = try tracking(db) else { return }
+        guard try tracking(db) != nil else { return }
         try markRewrites(db)
-        try FoldedStore.refresh(db, environment, rebuilt: droppedTables)
-        try tracking.unpark()
+        try FoldedStore.refresh(db, environment, droppedTables: droppedTables)
+        // The transaction ends here: what was not rebuilt is gone for good.
+        try TableTracking(db: db, environment: environment).unpark()
         migrationStart = nil
     }
 
@@ -112,6 +113,6 @@ package final class TrackedSchema: StoreSchemaTracker {
             return
         }
         // A migration may still fill a new column, which must not hide what is parked.
-        if try tracking.refresh(rebuilt: droppedTables) { try tracking.unpark() }
+        if try tracking.refresh() { try tracking.unpark() }
     }
 }

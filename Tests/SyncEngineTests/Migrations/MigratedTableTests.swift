@@ -302,6 +302,60 @@ import Testing
         #expect(try b.dump(["note"]).count == 2)
     }
 
+    /// A row that is hidden on both replicas, and a value that waits on the first one for a column.
+    private func pairWithAHiddenRow() throws -> (TestReplica, TestReplica) {
+        let a = try stores.create(
+            schema: """
+                CREATE TABLE note (id BLOB PRIMARY KEY, title TEXT UNIQUE);
+                CREATE TABLE tag (id BLOB PRIMARY KEY, name TEXT);
+                """)
+        try a.execute("INSERT INTO tag VALUES (?, 't')", [key(9)])
+        let b = try stores.clone(a, as: "b.db")
+        try a.execute("INSERT INTO note VALUES (?, 'same')", [key(1)])
+        try b.execute("INSERT INTO note VALUES (?, 'same')", [key(2)])
+        try b.queue.write { try $0.execute(sql: "ALTER TABLE tag ADD COLUMN colour TEXT") }
+        try b.execute("UPDATE tag SET colour = 'red'")
+        try a.sync(b)
+        for replica in [a, b] {
+            let count = try replica.value("SELECT count(*) FROM _sync_hidden", as: Int.self)
+            #expect(count == 1)
+        }
+        return (a, b)
+    }
+
+    @Test func aHiddenRowSurvivesAnotherTablesChangeInTheMiddleOfARebuild() throws {
+        let (a, b) = try pairWithAHiddenRow()
+        try a.queue.write { db in
+            for statement in [
+                "CREATE TABLE new_note (id BLOB PRIMARY KEY, title TEXT UNIQUE)",
+                "INSERT INTO new_note SELECT * FROM note", "DROP TABLE note",
+                "ALTER TABLE tag ADD COLUMN colour TEXT", "ALTER TABLE new_note RENAME TO note",
+            ] {
+                try db.execute(sql: statement)
+            }
+        }
+        #expect(try a.value("SELECT colour FROM tag") == "red")
+        #expect(try a.value("SELECT count(*) FROM _sync_hidden", as: Int.self) == 1)
+        try a.sync(b)
+        try b.execute("UPDATE note SET title = 'other'")
+        try a.sync(b)
+        #expect(try b.dump(["note"]).count == 2)
+        #expect(try a.state(["note", "tag"]) == b.state(["note", "tag"]))
+    }
+
+    @Test func aHiddenRowOfATableThatIsDroppedForGoodIsKeptWithTheOthers() throws {
+        let (a, b) = try pairWithAHiddenRow()
+        try a.queue.write { db in
+            try db.execute(sql: "DROP TABLE note")
+            try db.execute(sql: "ALTER TABLE tag ADD COLUMN colour TEXT")
+        }
+        try a.sync(b)
+        #expect(try a.synchronizer.status().parkedCount == 0)
+        try b.execute("UPDATE note SET title = 'other'")
+        try a.sync(b)
+        #expect(try b.dump(["note"]).count == 2)
+    }
+
     @Test func eraseDatabaseOnSchemaChangeKnowsTheLibrarysTables() throws {
         let queue = try DatabaseQueue(
             path: stores.path("c.db"), configuration: TestStores.configuration("c.db"))

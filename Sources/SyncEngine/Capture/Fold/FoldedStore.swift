@@ -38,13 +38,15 @@ struct FoldedStore {
 
     /// Brings the tracking up to the schema first, which another program may have changed, and then folds the log.
     ///
-    /// - parameter rebuilt: The tables that were dropped in the open transaction, see ``TableTracking/refresh(rebuilt:)``.
+    /// - parameter droppedTables: The tables that were dropped in the open transaction, see ``TableTracking/droppedTables``.
     /// - throws: ``SyncError``, also for a table that can't be tracked any more; `DatabaseError`.
     @discardableResult
     static func refresh(
-        _ db: Database, _ environment: SyncEnvironment, rebuilt: Set<Int64> = []
+        _ db: Database, _ environment: SyncEnvironment, droppedTables: Set<Int64> = []
     ) throws -> FoldedStore {
-        let hasNewSchema = try TableTracking(db: db, environment: environment).refresh(rebuilt: rebuilt)
+        let hasNewSchema = try TableTracking(
+            db: db, environment: environment, droppedTables: droppedTables
+        ).refresh()
         let summary = try Fold(db: db, environment: environment).run()
         return try FoldedStore(db, environment, summary, hasNewSchema: hasNewSchema)
     }

@@ -7,14 +7,12 @@ extension TableTracking {
     /// It runs in the transaction of each change that goes through CipherStore,
     /// and at the start of each synchronization for the changes of other programs.
     ///
-    /// - parameter rebuilt: Tables that were dropped in the open transaction: one
-    ///   of the same name that has their rows stands in their place.
     /// - returns: Whether anything had changed.
     @discardableResult
-    func refresh(rebuilt: Set<Int64> = []) throws -> Bool {
+    func refresh() throws -> Bool {
         try MetadataSchema.upgrade(db)
         let mark = SchemaMark(db: db)
-        guard try !rebuilt.isEmpty || !mark.isCurrent() else { return false }
+        guard try !droppedTables.isEmpty || !mark.isCurrent() else { return false }
         var hasChanged = false
         let captured = try CapturedSchema.loadAll(db)
         for table in try SyncedTable.loadAll(db) where table.isTracked {
@@ -24,7 +22,7 @@ extension TableTracking {
             if try refresh(table, schema) { hasChanged = true }
         }
         for table in try SyncedTable.loadAll(db)
-        where table.place == .dropped && rebuilt.contains(table.number) {
+        where table.place == .dropped && droppedTables.contains(table.number) {
             if try attachIfRebuilt(table) { hasChanged = true }
         }
         try mark.note()

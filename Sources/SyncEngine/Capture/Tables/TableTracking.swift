@@ -5,6 +5,9 @@ import SyncWire
 struct TableTracking {
     let db: Database
     let environment: SyncEnvironment
+    /// Tables that were dropped in the open transaction: one of the same name that has their rows stands in their place,
+    /// and until then what is kept of them stays as it was.
+    var droppedTables: Set<Int64> = []
 
     /// Logs the rows that are there, and creates the triggers.
     func start(_ table: SyncedTable) throws {
