@@ -13,8 +13,8 @@ extension TableTracking {
         try MetadataSchema.upgrade(db)
         let mark = SchemaMark(db: db)
         guard try !droppedTables.isEmpty || !mark.isCurrent() else { return false }
-        var hasChanged = false
         let captured = try CapturedSchema.loadAll(db)
+        var hasChanged = try followNames(captured)
         for table in try SyncedTable.loadAll(db) where table.isTracked {
             // What was done for one table may have changed the triggers of another.
             let schema =
@@ -44,18 +44,12 @@ extension TableTracking {
             try lose(table)
             return true
         }
-        var table = table
-        let isRenamed = !name.hasSameBytes(as: table.name)
-        if isRenamed {
-            guard try rename(table, to: name) else { return true }
-            table = try SyncedTable.load(db, number: table.number)
-        }
         let definition = try TableDefinition.load(db, name)
         guard let captured else {
             try recapture(table, definition)
             return true
         }
-        return try refreshColumns(of: table, definition, captured) || isRenamed
+        return try refreshColumns(of: table, definition, captured)
     }
 
     private func isTable(_ name: String) throws -> Bool {
@@ -68,28 +62,62 @@ extension TableTracking {
 
     // MARK: Tables
 
-    /// Follows the new name of a table. Its history stays, and peers that still
-    /// use the old name mean this table.
+    /// A tracked table, and the name that it has now.
+    private typealias Renamed = (table: SyncedTable, name: String)
+
+    /// Follows the new names of tables, which may be each other's old ones. Their histories stay, and peers that still use
+    /// an old name mean the same table, unless another one has it now.
     ///
-    /// - returns: False when a peer's table has the name already: both have a
-    ///   history, so the renamed table goes on as that one.
-    private func rename(_ table: SyncedTable, to name: String) throws -> Bool {
-        let other = try SyncedTable.loadAll(db).first {
-            $0.number != table.number && $0.name.isSameIdentifier(as: name)
+    /// Where a table that keeps its name has the new one, both have a history, so the renamed table goes on as that one.
+    /// - returns: Whether a table had another name.
+    private func followNames(_ captured: [Int64: CapturedSchema]) throws -> Bool {
+        var renamed: [Renamed] = try SyncedTable.loadAll(db).compactMap { table in
+            guard table.isTracked, let name = captured[table.number]?.table,
+                !name.hasSameBytes(as: table.name)
+            else { return nil }
+            return (table: table, name: name)
         }
-        if let other {
-            let isUsed = try Bool.fetchOne(
-                db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_row WHERE tbl = ?)", arguments: [other.number])
-            guard isUsed == false, !other.hasRows else {
-                try dropTriggers(table)
-                try keepRows(of: table, in: name)
-                try begin([name])
-                return false
-            }
-            try other.remove(db)
+        guard !renamed.isEmpty else { return false }
+        try loseReplaced(by: renamed, captured)
+        var others: [Renamed] = []
+        // A table that goes on as another one gives up no name: that may stand against the next one.
+        while let index = try renamed.firstIndex(where: { try isTaken($0.name, renamed) }) {
+            others.append(renamed.remove(at: index))
         }
-        try table.rename(db, to: name)
+        try SyncedTable.renameAll(db, renamed) { _, name in
+            // A peer's table that has the name, and of which no row is known.
+            try SyncedTable.loadAll(db).first { $0.name.isSameIdentifier(as: name) }?.remove(db)
+        }
+        for (table, name) in others {
+            try dropTriggers(table)
+            try keepRows(of: table, in: name)
+            try begin([name])
+        }
         return true
+    }
+
+    /// Notes which tables are gone, because another program dropped them before it gave others their names.
+    private func loseReplaced(by renamed: [Renamed], _ captured: [Int64: CapturedSchema]) throws {
+        let names = Set(renamed.map { $0.name.identifierKey })
+        for table in try SyncedTable.loadAll(db)
+        where table.isTracked && captured[table.number] == nil && names.contains(table.name.identifierKey) {
+            try FoldedStore.fold(db, environment)
+            try lose(table)
+        }
+    }
+
+    /// Whether a table has a name, and rows or a history, and goes on having them; or its rows are asked for.
+    ///
+    /// - parameter renamed: The tables that get other names now.
+    private func isTaken(_ name: String, _ renamed: [Renamed]) throws -> Bool {
+        let other = try SyncedTable.loadAll(db).first { table in
+            table.name.isSameIdentifier(as: name) && !renamed.contains { $0.table.number == table.number }
+        }
+        guard let other else { return false }
+        let isUsed = try Bool.fetchOne(
+            db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_row WHERE tbl = ?)", arguments: [other.number])
+        let isAskedFor = try PartialTable.loadAll(db, StoreMetadata.require(db))[other.number] != nil
+        return isUsed != false || other.hasRows || isAskedFor
     }
 
     // MARK: Columns

@@ -94,10 +94,29 @@ extension SyncedTable {
 
     /// Gives the table another name, and remembers the one it had.
     func rename(_ db: Database, to name: String) throws {
-        try NameAliases.release(db, table: name)
+        try Self.renameAll(db, [(table: self, name: name)]) { _, _ in }
+    }
+
+    /// Gives tables other names, which may be each other's old ones, and remembers those that they had.
+    ///
+    /// - parameter prepare: Called for each table before it gets its name, to make room for it.
+    static func renameAll(
+        _ db: Database, _ renamed: [(table: SyncedTable, name: String)],
+        prepare: (_ table: SyncedTable, _ name: String) throws -> Void
+    ) throws {
+        for (table, _) in renamed { try table.setName(db, "\u{1}\(table.number)") }
+        for (table, name) in renamed {
+            try prepare(table, name)
+            try NameAliases.release(db, table: name)
+            try table.setName(db, name)
+        }
+        for (table, name) in renamed where name.identifierKey != table.name.identifierKey {
+            try NameAliases.add(db, table.name, ofTable: table.number)
+        }
+    }
+
+    private func setName(_ db: Database, _ name: String) throws {
         try Self.write(db, sql: "UPDATE _sync_table SET name = ? WHERE tbl = ?", arguments: [name, number])
-        guard name.identifierKey != self.name.identifierKey else { return }
-        try NameAliases.add(db, self.name, ofTable: number)
     }
 
     /// Gives the key another name. Nobody knows a key by its name, so the former one is not remembered.
