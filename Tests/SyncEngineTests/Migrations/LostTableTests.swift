@@ -120,6 +120,49 @@ import Testing
         #expect(try b.titles() == ["one", "of b"])
     }
 
+    private static let unique = "CREATE TABLE note (id BLOB PRIMARY KEY, title TEXT UNIQUE)"
+
+    /// Two replicas, of which the first one has a hidden row of its own.
+    private func pairWithAHiddenRow(isSent: Bool) throws -> (a: TestReplica, b: TestReplica) {
+        let a = try stores.create(schema: Self.unique, tables: ["note"])
+        let b = try stores.clone(a, as: "b.db")
+        try b.execute("INSERT INTO note VALUES (?, 'same')", [key(2)])
+        try a.execute("INSERT INTO note VALUES (?, 'same')", [key(1)])
+        try a.sync(b, isSent ? .both : .pull)
+        #expect(try a.value("SELECT count(*) FROM _sync_hidden", as: Int.self) == 1)
+        return (a, b)
+    }
+
+    @Test func aHiddenRowThatNobodyElseHasIsNotLost() throws {
+        let (a, b) = try pairWithAHiddenRow(isSent: false)
+        try a.changeUnobserved("DROP TABLE note")
+        try a.sync(b)
+        try b.execute("UPDATE note SET title = 'other'")
+        try a.sync(b)
+        #expect(try b.titles() == ["same", "other"])
+        try a.changeUnobserved(Self.unique)
+        try a.synchronizer.track(["note"])
+        #expect(try a.titles() == ["same", "other"])
+        try a.sync(b)
+        #expect(try a.state(["note"]) == b.state(["note"]))
+        #expect(try a.problems() == [])
+    }
+
+    @Test func aHiddenRowThatOthersHaveComesBackFromThem() throws {
+        let (a, b) = try pairWithAHiddenRow(isSent: true)
+        try a.changeUnobserved("DROP TABLE note")
+        _ = try a.peer.greet()
+        #expect(try a.value("SELECT count(*) FROM _sync_row WHERE cl & 1", as: Int.self) == 0)
+        #expect(try a.value("SELECT count(*) FROM _sync_shadow", as: Int.self) == 0)
+        try b.execute("DELETE FROM note")
+        try a.sync(b)
+        try a.changeUnobserved(Self.unique)
+        try a.synchronizer.track(["note"])
+        try a.sync(b)
+        #expect(try a.titles() == ["same"])
+        #expect(try a.state(["note"]) == b.state(["note"]))
+    }
+
     @Test func aTableThatTakesTheNameOfAnotherKeepsItsRowsForPeers() throws {
         let (a, b, p) = try replicas()
         try b.execute("CREATE TABLE memo (id BLOB PRIMARY KEY, title TEXT)")

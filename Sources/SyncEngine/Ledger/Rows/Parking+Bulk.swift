@@ -141,11 +141,17 @@ extension Parking {
             sql: "DELETE FROM _sync_shadow WHERE tbl = ? AND col = ?", arguments: [table, column])
     }
 
-    /// Forgets what is parked of a table, and which of its rows are hidden.
-    static func forget(_ db: Database, rowsOf table: Int64) throws {
-        for name in ["_sync_shadow", "_sync_hidden"] {
-            try db.execute(sql: "DELETE FROM \(name) WHERE tbl = ?", arguments: [table])
-        }
+    /// Forgets what is parked of rows of a table that are not known any more. What is parked of others waits for the
+    /// table, which is gone, and hides nothing.
+    static func loseTable(_ db: Database, _ table: Int64) throws {
+        try db.execute(
+            sql: """
+                DELETE FROM _sync_shadow WHERE tbl = :table AND NOT EXISTS (
+                    SELECT 1 FROM _sync_row AS r
+                    WHERE r.tbl = _sync_shadow.tbl AND r.pk = _sync_shadow.pk AND r.cl & 1);
+                UPDATE _sync_shadow SET why = :why WHERE tbl = :table;
+                DELETE FROM _sync_hidden WHERE tbl = :table;
+                """, arguments: ["table": table, "why": KeptReason.noTable])
     }
 
     /// Forgets what is parked of columns.

@@ -161,10 +161,12 @@ final class VersionTable {
     }
 
     /// Forgets the rows of a table that exist, sums apart. Deletions stay.
-    static func forgetRows(_ db: Database, of table: Int64) throws {
+    ///
+    /// - parameter kept: The numbers of rows that stay too.
+    static func forgetRows(_ db: Database, of table: Int64, keeping kept: Set<Int64>) throws {
         let rows = try Int64.fetchAll(
             db, sql: "SELECT r FROM _sync_row WHERE tbl = ? AND cl & 1", arguments: [table])
-        for row in rows { try forget(db, row: row) }
+        for row in rows where !kept.contains(row) { try forget(db, row: row) }
     }
 
     /// Writes the versions of a plan.
