@@ -16,7 +16,7 @@ extension DatabaseWriter {
         try await barrierWriteWithoutTransaction { try $0.eraseContent() }
     }
 
-    /// Rebuilds the database file, in the smallest number of pages.
+    /// Rebuilds the database file, in the smallest number of pages. It takes as much memory as the new file has bytes.
     ///
     /// Related SQLite documentation: <https://www.sqlite.org/lang_vacuum.html>
     ///

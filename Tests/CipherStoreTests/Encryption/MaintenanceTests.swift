@@ -44,6 +44,28 @@ import Testing
         #expect(try queue.read { try Int.fetchOne($0, sql: "PRAGMA user_version") } == 42)
     }
 
+    /// SQLCipher's temporary file for it has pages of another size than those of the store.
+    @Test func vacuumIsRefusedWhileTemporaryTablesMayBeFiles() throws {
+        let path = try makeStore(rows: 100)
+        let queue = try DatabaseQueue(path: path, configuration: .keyed("old"))
+        try queue.writeWithoutTransaction { db throws in
+            for setting in ["FILE", "DEFAULT"] {
+                try db.execute(sql: "PRAGMA temp_store = \(setting)")
+                let error = #expect(throws: DatabaseError.self) { try db.execute(sql: "-- smaller\nVACUUM") }
+                #expect(error?.resultCode == .SQLITE_MISUSE)
+                #expect(error?.message?.contains("PRAGMA temp_store = MEMORY") == true)
+                #expect(throws: DatabaseError.self) { try Row.fetchAll(db, sql: "vacuum") }
+            }
+            try db.execute(sql: "PRAGMA temp_store = MEMORY")
+            try db.execute(sql: "VACUUM")
+        }
+        try queue.vacuum()
+        let plain = try DatabaseQueue(path: folder.file("plain.db"))
+        try plain.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA temp_store = FILE; CREATE TABLE t (a); VACUUM")
+        }
+    }
+
     @Test func rekeyWithAWrongPassphraseChangesNothing() throws {
         let path = try makeStore()
         let before = try Data(contentsOf: URL(fileURLWithPath: path))

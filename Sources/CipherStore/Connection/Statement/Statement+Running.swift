@@ -197,6 +197,7 @@ extension Statement {
     @inline(__always)
     private func prepareToRun(_ arguments: StatementArguments?, on database: Database) throws {
         try database.checkMayRun(sql)
+        if schemaEffect == .change { try database.checkMayVacuum(sql) }
         if changesRows && database.schema.looksForTracking { database.noticeTracking() }
         // Setting arguments rewinds too.
         if let arguments { return try setArguments(arguments) }
