@@ -42,7 +42,9 @@ struct OpenStoreChecks {
             "the newest change is from the future, of \(HumanFormat.timestamp(clock, style: .second))",
             why:
                 "the clock of this machine, or of another replica, was or is wrong; until that time, edits count as made after it",
-            advice: "compare the clocks of the devices")
+            advice: clock >= AdmissionLimits.millisecondsMax
+                ? "set the clock right, and take such times back with: syncctl compact"
+                : "compare the clocks of the devices")
     }
 
     /// Columns whose default each replica computes for itself.

@@ -113,6 +113,14 @@ import Testing
             refuses: false)
     }
 
+    @Test func retirementsOfTheFarFuture() throws {
+        try expectHealed(
+            """
+            INSERT INTO _sync_replica (rid) VALUES (x'00112233445566778899aabbccddeeff');
+            INSERT INTO _sync_retired (sid, at, reason) SELECT max(sid), 95617584000000, 1 FROM _sync_replica;
+            """, names: "retired after the year 4199")
+    }
+
     @Test func replicasThatSomebodyInvented() throws {
         try expectHealed(
             """

@@ -27,8 +27,9 @@ struct MetadataRepair {
     func run() throws -> (report: MetadataRepairReport, store: FoldedStore) {
         try MetadataSchema.upgrade(db)
         var report = MetadataRepairReport()
-        // The fold needs numbers.
+        // The fold needs numbers, and begins after the clock.
         report.claimCount += try ChangeLog(db).repairTimes(now: environment.milliseconds())
+        report.claimCount += try repairClock()
         var store = try FoldedStore.fold(db, environment)
         report.claimCount += try repairClaims()
         if let repaired = try repairRows() { (report.rowCount, store) = repaired }
@@ -48,7 +49,20 @@ struct MetadataRepair {
         count += try Coverage.removeImplausible(db)
         count += try ReplicaChain(db: db).removeImplausible()
         count += try register.repairSequences()
+        count += try register.repairRetirements(now: environment.milliseconds())
         return try count + PolicyStore.repairStamps(db)
+    }
+
+    /// Takes a clock that is beyond all timestamps back to the last one of this replica that is none of the future.
+    ///
+    /// - returns: 1, or 0 when the clock is as it should be.
+    private func repairClock() throws -> Int64 {
+        let metadata = try StoreMetadata.require(db)
+        guard metadata.isClockBeyond else { return 0 }
+        let newest = try VersionTable.newestTimestamp(
+            db, of: metadata.selfNumber, after: 0, upTo: environment.adoptionBound)
+        try StoreMetadata.setBackClock(db, to: newest)
+        return 1
     }
 
     /// Lets rows begin a life of the present, as if they were written again as they are; deletions are told again. Both
@@ -74,9 +88,7 @@ struct MetadataRepair {
         // By other versions nobody could tell any more that an original has been replaced.
         try OriginalValues.removeStale(db)
         let metadata = try StoreMetadata.require(db)
-        let stamps = StampRule(
-            floor: metadata.clock.next.rawValue, now: environment.milliseconds(), replica: metadata.selfNumber
-        )
+        let stamps = StampRule(metadata, now: try environment.stampMilliseconds())
         let number = try ChangeLog(db).appendMark(at: stamps.now)
         let count = try VersionTable.rewrite(db, rowsIn: "_sync_healed", as: number, stamps)
         let store = try FoldedStore.fold(db, environment)

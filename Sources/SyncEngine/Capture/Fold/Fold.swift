@@ -10,7 +10,8 @@ import SyncWire
 /// The invariants:
 /// 1. A stamp is `max(clock + 1, min(ms, now) << 16)`, and above the stamp that
 ///    it replaces: a local edit always wins over what it was made upon. Where that would be beyond what other stores
-///    take in, because somebody sent a stamp of the far future, the edit begins a new life of its row.
+///    take in, because somebody sent a stamp of the far future, the edit begins a new life of its row. Nothing is folded
+///    while the machine's own clock is beyond that.
 /// 2. The sequence of a change is the number of its last log entry.
 /// 3. Only the last write of a row, or of a cell, gets a version: nobody else
 ///    has seen the others.
@@ -43,17 +44,15 @@ struct Fold {
             let last = try tail.decodeIfPresent(Int64.self, atIndex: 1)
         else { return Summary() }
         assert(last > metadata.folded, "an entry is folded twice")
-        let stamps = StampRule(
-            floor: metadata.clock.next.rawValue, now: environment.milliseconds(), replica: metadata.selfNumber
-        )
+        let stamps = StampRule(metadata, now: try environment.stampMilliseconds())
         guard let newest = Int64.fromDatabaseValue(try tail.decode(DatabaseValue.self, atIndex: 2)) else {
             throw SyncError(
                 .damagedMetadata,
                 "an entry of _sync_log was not made by the triggers: its time is no number; `syncctl verify` names it"
             )
         }
-        var clock = max(stamps.floor, min(newest, stamps.now) << 16)
-        assert(clock > metadata.clock.rawValue || metadata.clock.rawValue == .max)
+        var clock = stamps.stamp(newest)
+        assert(clock > metadata.clock.rawValue || metadata.isClockBeyond)
         let isInsertsOnly = try tail.decode(Double.self, atIndex: 3) == 0
         let separate = try SeparateColumns.loadAll(db)
         // The usual case of a first synchronization or an import.

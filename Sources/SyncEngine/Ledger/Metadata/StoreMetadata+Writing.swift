@@ -27,10 +27,17 @@ extension StoreMetadata {
 
     // MARK: Versions
 
-    /// Notes that the log has versions up to an entry, of which the newest has a stamp.
+    /// Where the clock can go, so that a timestamp follows that other stores take in.
+    private static func bounded(_ clock: Int64) -> Int64 { min(clock, AdmissionLimits.timestampMax - 1) }
+
+    /// Notes that the log has versions up to an entry, of which the newest has a stamp. A clock that is beyond all timestamps
+    /// comes back by it.
     static func advance(_ db: Database, folded: Int64, clock: Int64) throws {
         try db.execute(
-            sql: "UPDATE _sync_state SET folded = ?, clock = max(clock, ?)", arguments: [folded, clock])
+            sql: """
+                UPDATE _sync_state SET folded = :folded,
+                    clock = CASE WHEN clock < \(AdmissionLimits.timestampMax) THEN max(clock, :clock) ELSE :clock END
+                """, arguments: ["folded": folded, "clock": bounded(clock)])
     }
 
     /// The same of an entry that is a mark, and has no stamp.
@@ -40,7 +47,12 @@ extension StoreMetadata {
 
     /// Lets the next stamp be above one that was given or adopted.
     static func raiseClock(_ db: Database, to stamp: Int64) throws {
-        try db.execute(sql: "UPDATE _sync_state SET clock = max(clock, ?)", arguments: [stamp])
+        try db.execute(sql: "UPDATE _sync_state SET clock = max(clock, ?)", arguments: [bounded(stamp)])
+    }
+
+    /// Takes a clock back that is beyond all timestamps.
+    static func setBackClock(_ db: Database, to stamp: Int64) throws {
+        try db.execute(sql: "UPDATE _sync_state SET clock = ?", arguments: [bounded(stamp)])
     }
 
     // MARK: Triggers
@@ -60,6 +72,6 @@ extension StoreMetadata {
     /// - parameter clock: What the clock is at least, because of what was written meanwhile.
     static func endApplying(_ db: Database, clock: Int64) throws {
         try db.execute(
-            sql: "UPDATE _sync_state SET applying = 0, clock = max(clock, ?)", arguments: [clock])
+            sql: "UPDATE _sync_state SET applying = 0, clock = max(clock, ?)", arguments: [bounded(clock)])
     }
 }

@@ -88,6 +88,14 @@ struct StoreMetadata {
         return part
     }
 
+    /// Whether the clock is where no timestamp follows that other stores take in. A program before 29 November 2026 took it
+    /// there by a machine's clock, or any other one wrote it.
+    var isClockBeyond: Bool { clock.rawValue >= AdmissionLimits.timestampMax }
+
+    /// The first timestamp that a change can get. A clock that is beyond all of them says nothing: what is written then
+    /// would stay beyond for good.
+    var nextTimestamp: Int64 { isClockBeyond ? 0 : clock.next.rawValue }
+
     /// What this replica knows.
     var vector: VersionVector {
         VersionVector(Dictionary(replicas.map { ($0.id, $0.sequence) }, uniquingKeysWith: max))

@@ -109,7 +109,7 @@ struct PolicyStore {
         }
         let metadata = try StoreMetadata.require(db)
         let stamp = max(
-            metadata.clock.next.rawValue, environment.milliseconds() << 16,
+            metadata.nextTimestamp, try environment.stampMilliseconds() << 16,
             min(present?.timestamp ?? 0, AdmissionLimits.timestampMax - 1) + 1)
         try set(
             policy.kind, ofColumn: column.number, in: table, timestamp: stamp, replica: metadata.replicaID())

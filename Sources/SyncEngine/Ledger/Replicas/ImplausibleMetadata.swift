@@ -99,6 +99,16 @@ struct ImplausibleMetadata {
         if try count("_sync_policy WHERE \(Self.isPolicyBeyond)") > 0 {
             add("_sync_policy", "a merge policy is from after the year 4199")
         }
+        if try count("_sync_retired WHERE \(Self.isRetirementBeyond)") > 0 {
+            add("_sync_retired", "a replica was retired after the year 4199")
+        }
+        if metadata.isClockBeyond {
+            problems.append(
+                StoreProblem(
+                    .metadata,
+                    "the clock of the store is after the year 4199 and counts for nothing: run `syncctl compact`",
+                    table: "_sync_state"))
+        }
         if try count("_sync_column AS c WHERE \(Self.isNamedAsKey)") > 0 {
             add("_sync_column", "a column that is not here has the name of its table's key")
         }
@@ -121,6 +131,8 @@ struct ImplausibleMetadata {
     }
 
     static let isPolicyBeyond = "typeof(hlc) <> 'integer' OR hlc > \(end)"
+
+    static let isRetirementBeyond = "typeof(at) <> 'integer' OR at > \(AdmissionLimits.millisecondsMax)"
 
     private func count(_ rest: String) throws -> Int64 {
         try Int64.fetchOne(db, sql: "SELECT count(*) FROM \(rest)") ?? 0

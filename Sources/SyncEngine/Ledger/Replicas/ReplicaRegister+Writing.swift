@@ -83,6 +83,16 @@ extension ReplicaRegister {
         return Int64(db.changesCount)
     }
 
+    /// Takes retirements at a time that no store takes in back to the present.
+    ///
+    /// - returns: How many there were.
+    func repairRetirements(now: Int64) throws -> Int64 {
+        try db.execute(
+            sql: "UPDATE _sync_retired SET at = ? WHERE \(ImplausibleMetadata.isRetirementBeyond)",
+            arguments: [min(now, AdmissionLimits.millisecondsMax)])
+        return Int64(db.changesCount)
+    }
+
     /// Forgets that anybody knows changes of replicas of which nothing is here.
     func removeKnownOfUnheard() throws {
         try db.execute(

@@ -207,8 +207,9 @@ struct ReplicaRegister {
         let statement = try db.cachedStatement(sql: "SELECT reason FROM _sync_retired WHERE sid = ?")
         let known = try Int64.fetchOne(statement, arguments: [sid])
         guard known == nil || (reason == .requested && known != Int64(reason.rawValue)) else { return }
+        // Others refuse what is said by a clock that is beyond all timestamps.
         try db.execute(
             sql: "INSERT OR REPLACE INTO _sync_retired (sid, at, reason) VALUES (?, ?, ?)",
-            arguments: [sid, milliseconds, Int64(reason.rawValue)])
+            arguments: [sid, min(milliseconds, AdmissionLimits.millisecondsMax), Int64(reason.rawValue)])
     }
 }

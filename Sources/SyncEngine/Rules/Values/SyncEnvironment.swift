@@ -66,6 +66,23 @@ public struct SyncEnvironment: Sendable {
         return environment
     }
 
+    /// The present time, for what gets a stamp of it.
+    ///
+    /// - throws: ``SyncError`` of code `unusableClock` when it is after the latest timestamp: no other store would take in
+    ///   what is stamped now, and nothing that is written later could be stamped above it.
+    func stampMilliseconds() throws -> Int64 {
+        let now = milliseconds()
+        guard now <= AdmissionLimits.millisecondsMax else {
+            throw SyncError(
+                .unusableClock,
+                """
+                the clock of this machine shows a time after the year 4199 (\(now) milliseconds since 1970), which no other \
+                replica takes in; nothing was changed: set the clock right and try again
+                """)
+        }
+        return now
+    }
+
     /// The latest timestamp that moves the clock here.
     var adoptionBound: Int64 {
         min(milliseconds().addingSaturated(skewMillisecondsMax), AdmissionLimits.millisecondsMax) << 16

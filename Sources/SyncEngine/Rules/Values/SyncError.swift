@@ -69,6 +69,8 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
         case notComparable
         /// A replica was written to while it was compared with another one.
         case changedMeanwhile
+        /// The clock of this machine shows a time after the year 4199: no other store would take in what is stamped by it.
+        case unusableClock
         /// The synchronization was cancelled; nothing was applied.
         case cancelled
     }
