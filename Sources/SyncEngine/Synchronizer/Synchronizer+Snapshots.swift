@@ -9,12 +9,15 @@ extension Synchronizer {
     ///
     /// In a database with members, it is for those who take part now. Synchronize first, so that it says who they are.
     ///
-    /// - throws: As ``run(_:_:progress:)-(_,MailboxTransport,_)``; ``SyncError`` of code `notMember` when this store may not
-    ///   write.
+    /// - throws: As ``run(_:_:progress:)-(_,MailboxTransport,_)``; ``SyncError``: `notMember` when this store may not write;
+    ///   `scopeUnsupported` when it holds some tables or rows only, or exchanges no others with the mailbox. Nothing is
+    ///   written then.
     public func publishSnapshot(
         in mailbox: MailboxTransport, progress: StoreProgressHandler? = nil
     ) throws {
         let greeting = try peer.greet()
+        // Whoever begins from it believes that it has everything.
+        try peer.requireAllTables(greeting, with: mailbox.name)
         var mailbox = mailbox
         let replicas = try FolderContents.replicas(in: mailbox)
         let members = try peer.meetMembers(replicas, &mailbox)

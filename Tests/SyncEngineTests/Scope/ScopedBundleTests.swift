@@ -171,4 +171,34 @@ import Testing
         try leaf.exchange(hub)
         _ = try leaf.synchronizer.run(.both, folder)
     }
+
+    /// Expects that a store refuses to put a snapshot into a folder, and leaves nothing there.
+    private func expectNoSnapshot(of replica: TestReplica, in folder: FolderTransport) throws {
+        let error = #expect(throws: SyncError.self) { try replica.synchronizer.publishSnapshot(in: folder) }
+        #expect(error?.code == .scopeUnsupported)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+    }
+
+    @Test func storesWithoutAllRowsPublishNoSnapshot() throws {
+        let hub = try stores.createWithScopes()
+        try hub.add(1, "a")
+        try hub.add(2, "b")
+        let leaf = try stores.clone(hub, as: "leaf.db")
+        try FileManager.default.createDirectory(
+            atPath: stores.path("folder"), withIntermediateDirectories: true)
+        let folder = FolderTransport(
+            path: stores.path("folder"), passphrase: try Passphrase("of the folder"), cost: .minimum)
+        try leaf.synchronizer.setScope(.tables(["item"]), ofRemote: folder.name)
+        try expectNoSnapshot(of: leaf, in: folder)
+        try leaf.synchronizer.setScope(.everything, ofRemote: folder.name)
+        try leaf.choose(["a"], of: hub)
+        try leaf.share(hub)
+        try expectNoSnapshot(of: leaf, in: folder)
+        // The rows of a table that another program dropped are nowhere here.
+        let lost = try stores.clone(hub, as: "lost.db")
+        try lost.changeUnobserved("DROP TABLE item")
+        try expectNoSnapshot(of: lost, in: folder)
+        try hub.synchronizer.publishSnapshot(in: folder)
+        #expect(try hub.synchronizer.hasSnapshot(in: folder.transport))
+    }
 }

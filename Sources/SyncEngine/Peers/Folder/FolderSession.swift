@@ -52,17 +52,7 @@ struct FolderSession {
         let contents = try FolderContents(folder, store: peer.store(), replicas: replicas, members: members)
         var greeting = try peer.greet()
         folder.padding = try peer.database.read { try SyncSetting.padding($0) }
-        guard
-            try greeting.facts.parts.allSatisfy({ greeting.vector.covers($0.target) })
-                && peer.exchangesAllTables(with: folder.name) && greeting.facts.partials.isEmpty
-        else {
-            throw SyncError(
-                .scopeUnsupported,
-                """
-                a folder holds all tables or none, and this replica exchanges some only, or holds some rows of \
-                one, or has changes of some only of other replicas: synchronize all tables with a store
-                """)
-        }
+        try peer.requireAllTables(greeting, with: folder.name)
         var report = FolderReport(local: greeting.replica)
         if let fork = try fork(contents, greeting) {
             // What this file writes needs a name of its own.
@@ -226,6 +216,27 @@ struct FolderSession {
         } catch {
             // The changes are committed: that must not read as a failure.
             report.unrecordedReason = "\(error)"
+        }
+    }
+}
+
+extension StorePeer {
+    /// Throws unless the store has all that it says it knows, and exchanges all of it with a mailbox: whoever reads what lies
+    /// there takes it for everything.
+    ///
+    /// - parameter name: The name of the mailbox.
+    /// - throws: ``SyncError`` of code `scopeUnsupported`; `DatabaseError`.
+    func requireAllTables(_ greeting: Greeting, with name: String) throws {
+        guard
+            try greeting.facts.parts.allSatisfy({ greeting.vector.covers($0.target) })
+                && exchangesAllTables(with: name) && greeting.facts.partials.isEmpty
+        else {
+            throw SyncError(
+                .scopeUnsupported,
+                """
+                a folder holds all tables or none, and this replica exchanges some only, or holds some rows of \
+                one, or has changes of some only of other replicas: synchronize all tables with a store
+                """)
         }
     }
 }

@@ -22,7 +22,8 @@ extension Synchronizer {
     /// Puts an encrypted snapshot of the store into a folder, from which new replicas can begin. It
     /// holds the whole file, as ``clone(to:passphrase:progress:)`` does: tables that are not tracked too.
     ///
-    /// - throws: As ``run(_:_:progress:)-(_,FolderTransport,_)``.
+    /// - throws: As ``run(_:_:progress:)-(_,FolderTransport,_)``; ``SyncError`` of code `scopeUnsupported` when it holds some
+    ///   tables or rows only, or exchanges no others with the folder. Nothing is written then.
     public func publishSnapshot(
         in folder: FolderTransport, progress: StoreProgressHandler? = nil
     ) throws {
