@@ -19,6 +19,7 @@ extension TableTracking {
         try VersionTable.forgetRows(
             db, of: table.number, keeping: hiddenRowsOfNobodyElse(in: table, metadata))
         try Parking.loseTable(db, table.number)
+        try LostColumns.forget(db, of: table.number)
         try Coverage.remove(db, ofTable: table.number)
         guard try PartialTable.loadAll(db, metadata)[table.number] == nil else {
             // The choice of rows is the user's, or what a server allows, and stays.

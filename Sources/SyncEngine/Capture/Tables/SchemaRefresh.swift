@@ -207,6 +207,11 @@ extension TableTracking {
             try dropTriggers(table)
             return try lose(table)
         }
+        if !isEmpty {
+            let names = Set(definition.columns.map { $0.identifierKey })
+            try LostColumns.note(
+                db, table.presentColumns.filter { !names.contains($0.name.identifierKey) }, of: table.number)
+        }
         let added = try updateColumns(of: table, definition)
         table = try SyncedTable.load(db, number: table.number)
         try createTriggers(table)

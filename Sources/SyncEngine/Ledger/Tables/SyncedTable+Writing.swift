@@ -168,6 +168,7 @@ extension SyncedTable {
         try Self.write(db, sql: "DELETE FROM _sync_column WHERE tbl = ?", arguments: [number])
         try NameAliases.remove(db, ofTable: number)
         try ColumnNumbers.forget(db, of: number)
+        try LostColumns.forget(db, of: number)
     }
 
     /// Forgets a column. Its number is not given again.
@@ -182,7 +183,10 @@ extension SyncedTable {
     /// - parameter tables: A query that selects their numbers.
     /// - returns: How many there were.
     static func removeAll(_ db: Database, tables: String) throws -> Int64 {
-        for table in try Int64.fetchAll(db, sql: tables) { try ColumnNumbers.forget(db, of: table) }
+        for table in try Int64.fetchAll(db, sql: tables) {
+            try ColumnNumbers.forget(db, of: table)
+            try LostColumns.forget(db, of: table)
+        }
         try Self.write(db, sql: "DELETE FROM _sync_table WHERE tbl IN (\(tables))")
         return Int64(db.changesCount)
     }

@@ -75,4 +75,60 @@ import Testing
         #expect(try leaf.numbers() == [1, 2, 3])
         #expect(try leaf.problems() == [] && hub.problems() == [])
     }
+
+    /// A leaf that has chosen rows, and a hub of which another program took the column away by which they are chosen.
+    private func leafOfAHubWithoutTheColumn() throws -> (hub: TestReplica, leaf: TestReplica) {
+        let (hub, leaf) = try hubAndLeaf()
+        try leaf.choose(["a"], of: hub)
+        try leaf.share(hub)
+        try hub.changeUnobserved(
+            """
+            CREATE TABLE copy (id BLOB PRIMARY KEY, x INTEGER, y INTEGER);
+            INSERT INTO copy SELECT id, x, y FROM item;
+            DROP TABLE item;
+            ALTER TABLE copy RENAME TO item;
+            """)
+        _ = try hub.peer.greet()
+        try hub.set(1, x: 7)
+        return (hub, leaf)
+    }
+
+    private func expectRefusal(_ leaf: TestReplica, _ hub: TestReplica) throws {
+        let query = "SELECT group_concat(sid || ' ' || oseq || ' ' || seen, ';') FROM _sync_partial_known"
+        let known = try leaf.value(query, as: String.self)
+        let error = #expect(throws: SyncError.self) { try leaf.share(hub) }
+        #expect(error?.code == .scopeUnsupported)
+        // What was not sent does not count as known.
+        #expect(try leaf.value(query, as: String.self) == known)
+        #expect(try leaf.numbers() == [1, 3])
+    }
+
+    @Test func aRemoteThatLostTheColumnsValuesRefusesInsteadOfLeavingRowsOut() throws {
+        let (hub, leaf) = try leafOfAHubWithoutTheColumn()
+        try expectRefusal(leaf, hub)
+        // The column alone does not bring them back.
+        try hub.changeUnobserved("ALTER TABLE item ADD COLUMN scope")
+        _ = try hub.peer.greet()
+        try expectRefusal(leaf, hub)
+    }
+
+    @Test func aRemoteThatLostTheColumnsValuesSendsAllRows() throws {
+        let (hub, leaf) = try leafOfAHubWithoutTheColumn()
+        try leaf.chooseEverything(of: hub)
+        try leaf.share(hub)
+        #expect(try leaf.numbers() == [1, 2, 3])
+        #expect(try leaf.value("SELECT max(x) FROM item", as: Int.self) == 7)
+    }
+
+    @Test func aColumnThatTheAppDropsIsAskedForAsBefore() throws {
+        let (hub, leaf) = try hubAndLeaf()
+        try leaf.choose(["a"], of: hub)
+        try leaf.share(hub)
+        // Its values are kept.
+        try hub.migrate("drop") { db in try db.alter(table: "item") { $0.drop(column: "scope") } }
+        try hub.set(1, x: 7)
+        try leaf.share(hub)
+        #expect(try leaf.numbers() == [1, 3])
+        #expect(try leaf.value("SELECT max(x) FROM item", as: Int.self) == 7)
+    }
 }
