@@ -8,7 +8,10 @@ extension Database {
     /// - throws: A ``DatabaseError``.
     func checkMayVacuum(_ sql: String) throws {
         guard encryptionKey != nil, SQLText.firstWord(sql) == "vacuum" else { return }
-        guard SQLiteHandle.text(handle, "PRAGMA temp_store") != "2" else { return }
+        let setting = withoutTracing {
+            authorizer.trusting { SQLiteHandle.text(handle, "PRAGMA temp_store") }
+        }
+        guard setting != "2" else { return }
         throw DatabaseError(
             resultCode: .SQLITE_MISUSE,
             message: "VACUUM can damage an encrypted database while temporary tables may be files; "
