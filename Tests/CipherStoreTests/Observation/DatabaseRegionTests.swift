@@ -79,6 +79,26 @@ import Testing
         }
     }
 
+    @Test func countingTheRowsOfAVirtualTableReadsIt() throws {
+        try queue.write { db throws in
+            try db.execute(
+                sql: """
+                    CREATE VIRTUAL TABLE page USING fts4(text);
+                    CREATE VIRTUAL TABLE leaf USING fts4(text);
+                    """)
+            for sql in [
+                "SELECT count(*) FROM page", "SELECT text, (SELECT count(*) FROM page) FROM leaf",
+                "SELECT title, (SELECT count(*) FROM page) FROM note",
+            ] {
+                let region = try db.makeStatement(sql: sql).databaseRegion
+                #expect(region.isModified(byEventsOfKind: .insert(tableName: "page")), "\(sql)")
+                #expect(!region.isModified(byEventsOfKind: .insert(tableName: "tag")), "\(sql)")
+            }
+            let region = try db.makeStatement(sql: "SELECT text FROM leaf").databaseRegion
+            #expect(!region.isModified(byEventsOfKind: .insert(tableName: "page")))
+        }
+    }
+
     @Test func askingForTheRegionChangesNothing() throws {
         try queue.write { db in
             let pragma = try db.makeStatement(sql: "PRAGMA user_version = 3")

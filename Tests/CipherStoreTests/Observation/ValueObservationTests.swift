@@ -176,6 +176,20 @@ import Testing
         cancellable.cancel()
     }
 
+    @Test(arguments: ["SELECT count(*) FROM page", "SELECT count(*) FROM pages"])
+    func theNumberOfRowsOfAVirtualTableIsObserved(sql: String) async throws {
+        let writer = try open(.queue)
+        try await writer.write { db throws in
+            try db.create(virtualTable: "page", using: FTS4()) { $0.column("text") }
+            try db.execute(sql: "CREATE VIEW pages AS SELECT docid FROM page")
+        }
+        let recording = ObservationRecording(
+            ValueObservation.tracking { db in try Int.fetchOne(db, sql: sql) ?? 0 }, in: writer)
+        try await recording.expect(0)
+        try await writer.write { try $0.execute(sql: "INSERT INTO page VALUES ('milk')") }
+        try await recording.expect(finally: 1)
+    }
+
     // MARK: Operators
 
     @Test(arguments: Kind.allCases) func valuesAreMappedAndDuplicatesLeftOut(kind: Kind) async throws {

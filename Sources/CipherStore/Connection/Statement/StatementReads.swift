@@ -91,10 +91,15 @@ struct StatementReads {
             return
         }
         var roots: Set<[CInt]> = []
+        // A program names a virtual table by its address only.
+        var virtualTables: Set<String> = []
         var code = sqlite3_step(program)
         while code == SQLITE_ROW {
-            if let opcode = sqlite3_column_text(program, 1), String(cString: opcode) == "OpenRead" {
+            let opcode = sqlite3_column_text(program, 1).map { String(cString: $0) }
+            if opcode == "OpenRead" {
                 roots.insert([sqlite3_column_int(program, 4), sqlite3_column_int(program, 3)])
+            } else if opcode == "VOpen", let address = sqlite3_column_text(program, 5) {
+                virtualTables.insert(String(cString: address))
             }
             code = sqlite3_step(program)
         }
@@ -105,6 +110,30 @@ struct StatementReads {
                 return
             }
             if !region.contains(table: table) { region.insert(column: "", of: table) }
+        }
+        addVirtualTables(handle, opened: virtualTables.count)
+    }
+
+    /// Adds all virtual tables of the schemas when a program opens more of them than the region names.
+    ///
+    /// Which one has no name in the region is not known. Those that a module has without a schema, such as
+    /// `json_each`, never change.
+    private mutating func addVirtualTables(_ handle: SQLiteConnection, opened: Int) {
+        guard opened > 0, let tables = region.tables else { return }
+        var virtual: [String] = []
+        var others: Set<String> = ["sqlite_master", "sqlite_temp_master"]
+        for schema in Self.texts(handle, "PRAGMA database_list", column: 1) {
+            let master = schema == "temp" ? "sqlite_temp_master" : "sqlite_master"
+            let source = "\(schema.quotedDatabaseIdentifier).\(master)"
+            virtual += Self.texts(
+                handle, "SELECT name FROM \(source) WHERE type = 'table' AND rootpage = 0", column: 0)
+            let named = Self.texts(
+                handle, "SELECT name FROM \(source) WHERE type = 'view' OR rootpage <> 0", column: 0)
+            others.formUnion(named.map(\.foldedIdentifier))
+        }
+        guard tables.keys.filter({ !others.contains($0) }).count < opened else { return }
+        for table in virtual where !region.contains(table: table) {
+            region.insert(column: "", of: table)
         }
     }
 
