@@ -96,12 +96,12 @@ extension RecordPlan {
         }
         writer.append(" DO UPDATE SET ")
         try withTable(writer) { try writeChanges(of: upsert, written, to: writer) }
+        let chosen = try self.selection(db, selection)
+        writer.append(" RETURNING ")
+        try writer.append(chosen.sql, arguments: chosen.arguments)
         var arguments = writer.arguments
         arguments.values = container.values + arguments.values
-        let sql = insertSQL(written, .abort) + writer.sql
-        let chosen = try self.selection(db, selection)
-        let statement = try db.makeStatement(sql: "\(sql) RETURNING \(chosen.sql)")
-        arguments.values += chosen.arguments.values
+        let statement = try db.makeStatement(sql: insertSQL(written, .abort) + writer.sql)
         return try Row.fetchOne(statement, arguments: arguments)
     }
 

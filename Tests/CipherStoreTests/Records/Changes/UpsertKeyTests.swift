@@ -12,6 +12,19 @@ private struct Tag: Codable, FetchableRecord, MutablePersistableRecord, Equatabl
     }
 }
 
+private struct ShownTag: Decodable, FetchableRecord, TableRecord, Equatable {
+    static let databaseTableName = "tag"
+    static var databaseSelection: [any SQLSelectable] {
+        [
+            Column("uses"),
+            SQL(sql: "name || :suffix AS shown", arguments: ["suffix": "!"]),
+        ]
+    }
+
+    var uses: Int
+    var shown: String
+}
+
 /// The keys that records have after they were upserted.
 struct UpsertKeyTests {
     @Test(arguments: [true, false], ["", " WITHOUT ROWID"])
@@ -36,6 +49,21 @@ struct UpsertKeyTests {
             #expect(third.id == first.id)
             let all = try Tag.fetchAll(db)
             #expect(all == [fetched])
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func namedArgumentsOfASelectionAreGiven(emulated: Bool) throws {
+        guard emulated || EngineFeatures.current.supportsReturning else { return }
+        try DatabaseQueue().write { db throws in
+            db.emulatesReturning = emulated
+            try db.execute(
+                sql: "CREATE TABLE tag (id BLOB PRIMARY KEY, name TEXT NOT NULL UNIQUE, uses INTEGER)")
+            for uses in [1, 2] {
+                var tag = Tag(id: nil, name: "red", uses: uses)
+                let fetched = try tag.upsertAndFetch(db, as: ShownTag.self, onConflict: ["name"])
+                #expect(fetched == ShownTag(uses: uses, shown: "red!"))
+            }
         }
     }
 }
