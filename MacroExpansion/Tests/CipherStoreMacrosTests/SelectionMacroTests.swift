@@ -109,6 +109,22 @@ import Testing
             "return Self(selection: row.fragment)")
     }
 
+    @Test func anEnumHasTheNamesOfItsCodingKeysInJSON() {
+        expectExpansion(
+            "@Selection enum Kind { case link(URL); case note(text: String) }",
+            has: ".asCases(\"_0\", \"text\")")
+        expectExpansion(
+            """
+            @Selection enum Kind: Codable {
+                case link(URL)
+                case note(text: String)
+                enum CodingKeys: String, CodingKey { case link = "l", note }
+                enum NoteCodingKeys: String, CodingKey { case text = "t" }
+            }
+            """,
+            has: ".inJSON((\"link\", \"l\"), (\"note\", \"note\")).asCases(\"_0\", \"t\")")
+    }
+
     @Test func anEnumHasItsNameWhereSelfWouldBeAnotherType() {
         expectExpansion(
             "@Selection enum Kind { case link(Self.Address) }",

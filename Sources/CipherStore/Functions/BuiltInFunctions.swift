@@ -70,7 +70,9 @@ extension Database {
     /// Adds the functions that requests call where the engine lacks something. Every engine has them: a view that was
     /// made on an old one names them.
     private func addFunctionsOfRequests() {
-        for function in OrderedAggregates.all + [JSONFunctions.part] { add(function: function, nil) }
+        for function in OrderedAggregates.all + [JSONFunctions.part] + JSONFunctions.ofBytes {
+            add(function: function, nil)
+        }
     }
 
     /// Adds the functions and collations that every connection has.

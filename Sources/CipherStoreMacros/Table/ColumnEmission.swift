@@ -22,10 +22,13 @@ struct ColumnEmission {
         access = column.access.word(within: owner.access)
     }
 
-    init(name: DeclaredName, sqlName: String, type: String, isGenerated: Bool = false, access: String) {
+    init(
+        name: DeclaredName, sqlName: String, jsonName: String? = nil, type: String,
+        isGenerated: Bool = false, access: String
+    ) {
         self.name = name
         self.sqlName = sqlName
-        jsonName = name.text
+        self.jsonName = jsonName ?? name.text
         self.type = type
         self.isGenerated = isGenerated
         self.access = access
@@ -42,6 +45,8 @@ struct TableEmission {
     let primaryKey: DeclaredName?
     /// Whether the type is the draft of a table.
     var isDraft = false
+    /// The names in JSON of the values of an enum's cases, which the columns are; empty where they are none.
+    var caseValueNames: [String] = []
 
     private var library: String { Library.name }
 
@@ -68,7 +73,7 @@ struct TableEmission {
                     let columns = Self()
                     return .init(
                         \(list)
-                    )\(jsonNames)
+                    )\(jsonNames)\(cases)
                 }
             }
             """
@@ -81,6 +86,11 @@ struct TableEmission {
         }
         let names = columns.map { "(\($0.name.text.literal), \($0.jsonName.literal))" }
         return ".inJSON(\(names.joined(separator: ", ")))"
+    }
+
+    private var cases: String {
+        guard !caseValueNames.isEmpty else { return "" }
+        return ".asCases(\(caseValueNames.map(\.literal).joined(separator: ", ")))"
     }
 
     private var definition: String {

@@ -40,15 +40,24 @@ struct EnumEmission {
         availability = Availability.ofExtension(enumeration.attributes, in: context)
         let cases = reader.cases.map { $0.naming(name) }
         self.cases = cases
-        labels = reader.labels
+        let labels = reader.labels
+        self.labels = labels
+        let codingNames = enumeration.codingNames(in: "CodingKeys")
         table = TableEmission(
             root: name.source, access: access,
             columns: cases.map {
                 ColumnEmission(
-                    name: $0.name, sqlName: $0.sqlName,
+                    name: $0.name, sqlName: $0.sqlName, jsonName: codingNames[$0.name.text],
                     type: Column.optional($0.queryType).trimmedDescription,
                     access: access)
-            }, primaryKey: nil)
+            }, primaryKey: nil,
+            caseValueNames: cases.map { current -> String in
+                // Those that Swift's own conformance to `Codable` gives them.
+                let name = current.name.text
+                let keys = "\(name.prefix(1).uppercased())\(name.dropFirst())CodingKeys"
+                let label = labels[name] ?? "_0"
+                return enumeration.codingNames(in: keys)[label] ?? label
+            })
     }
 
     var members: [DeclSyntax] {

@@ -86,15 +86,15 @@ extension RowModel {
         availability = Availability.ofExtension(structure.attributes, in: context)
         isExposed = Access.isExposed(in: context)
         self.columns = columns.map { $0.naming(name) }
-        codingNames = structure.codingNames
+        codingNames = structure.codingNames(in: "CodingKeys")
     }
 }
 
-extension StructDeclSyntax {
-    /// The texts of the cases of a nested `CodingKeys`, by their names.
-    fileprivate var codingNames: [String: String] {
+extension DeclGroupSyntax {
+    /// The texts of the cases of a nested enum of coding keys, by their names.
+    func codingNames(in enumeration: String) -> [String: String] {
         let keys = memberBlock.members.lazy.compactMap { $0.decl.as(EnumDeclSyntax.self) }
-            .first { $0.name.text == "CodingKeys" }
+            .first { $0.name.text == enumeration }
         var names: [String: String] = [:]
         for member in keys?.memberBlock.members ?? [] {
             guard let list = member.decl.as(EnumCaseDeclSyntax.self) else { continue }

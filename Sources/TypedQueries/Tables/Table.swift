@@ -179,6 +179,9 @@ public struct ColumnList: Sendable {
     /// The names of the properties, and those that they have in JSON; nil where all are those of the columns.
     private var namesInJSON: [(property: String, name: String)]?
 
+    /// The names that the values of the cases have in JSON; nil where the columns are no cases of an enum.
+    private(set) var caseValueNames: [String]?
+
     /// Makes a list of columns and groups.
     public init(_ columns: any TableColumnExpression...) { self.columns = columns }
 
@@ -194,12 +197,23 @@ public struct ColumnList: Sendable {
         return list
     }
 
+    /// The list of an enum whose cases are the columns, with the names that their values have in JSON.
+    ///
+    /// - parameter valueNames: The label of each case's value, in order; `_0` where it has none.
+    public func asCases(_ valueNames: String...) -> Self {
+        guard valueNames.count == columns.count else { return self }
+        var list = self
+        list.caseValueNames = valueNames
+        return list
+    }
+
     /// The list with other columns, for the same properties.
     func mapped(
         _ transform: (any TableColumnExpression) -> any TableColumnExpression
     ) -> Self {
         var list = Self(columns.map(transform))
         list.namesInJSON = namesInJSON
+        list.caseValueNames = caseValueNames
         return list
     }
 

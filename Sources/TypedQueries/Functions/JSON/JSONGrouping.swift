@@ -66,8 +66,9 @@ extension TableDefinition where QueryValue.QueryOutput: Codable {
     /// Tag.select { $0.jsonObject() }    // SELECT json_object('id', "tags"."id", 'title', "tags"."title") FROM "tags"
     /// ```
     ///
-    /// A column of bytes is an error of SQLite, unless it is NULL: "JSON cannot hold BLOB values". An enum whose cases are columns
-    /// has all of them in its object, which the conformance to `Codable` that Swift makes does not read.
+    /// All of it is as the conformance to `Codable` has it that Swift makes: an enum whose cases are columns is the object of its
+    /// case, `Data` a text in Base64, and `[UInt8]` an array of numbers. Other types that are stored as bytes are an error of SQLite:
+    /// "JSON cannot hold BLOB values".
     public func jsonObject() -> SQLQueryExpression<JSONTextRepresentation<QueryValue.QueryOutput>> {
         SQLQueryExpression(JSONGroup.row(of: QueryValue.self))
     }
@@ -179,6 +180,7 @@ private enum JSONGroup {
 
     /// The columns of a row, or of a group in it, which is an object in the row's.
     private static func object<Root: Table>(_ list: ColumnList, of type: Root.Type) -> QueryFragment {
+        if let names = list.caseValueNames { return cases(list, names, of: type) }
         var fragment = QueryFragment("json_object(")
         for (index, column) in list.columns.enumerated() {
             if index > 0 { fragment.append(literal: ", ") }
@@ -188,6 +190,37 @@ private enum JSONGroup {
         }
         fragment.append(literal: ")")
         return fragment
+    }
+
+    /// An enum whose cases are the columns as the object of its case: the first that has a value.
+    private static func cases<Root: Table>(
+        _ list: ColumnList, _ valueNames: [String], of type: Root.Type
+    ) -> QueryFragment {
+        var fragment = QueryFragment("json(CASE")
+        for (index, column) in list.columns.enumerated() {
+            fragment.append(literal: " WHEN ")
+            fragment.append(isThere(column.names, of: type))
+            fragment.append(literal: " THEN json_object(")
+            fragment.append(QueryFragment("\(quote: list.nameInJSON(of: index), delimiter: .text)"))
+            fragment.append(literal: ", json_object(")
+            fragment.append(QueryFragment("\(quote: valueNames[index], delimiter: .text)"))
+            fragment.append(literal: ", ")
+            append(column, of: type, to: &fragment)
+            fragment.append(literal: "))")
+        }
+        fragment.append(literal: " ELSE 'null' END)")
+        return fragment
+    }
+
+    /// Whether one of the columns isn't NULL.
+    private static func isThere(_ names: [String], of type: (some Table).Type) -> QueryFragment {
+        var condition = QueryFragment()
+        for name in names {
+            if !condition.isEmpty { condition.append(literal: " OR ") }
+            condition.append(named(name, of: type))
+            condition.append(literal: " IS NOT NULL")
+        }
+        return condition
     }
 
     private static func append<Column: TableColumnExpression>(
@@ -206,12 +239,7 @@ private enum JSONGroup {
     ) -> QueryFragment {
         let object = object(Group.TableColumns.columnList, of: type)
         guard isOptional else { return object }
-        var isThere = QueryFragment()
-        for name in group.allColumnNames {
-            if !isThere.isEmpty { isThere.append(literal: " OR ") }
-            isThere.append(named(name, of: type))
-            isThere.append(literal: " IS NOT NULL")
-        }
+        let isThere = isThere(group.allColumnNames, of: type)
         return "json(CASE WHEN \(isThere) THEN \(object) ELSE 'null' END)"
     }
 
@@ -229,14 +257,7 @@ private enum JSONGroup {
     ) -> AggregateExpression<Value> {
         var condition = filter
         if skipsMissing {
-            var isThere = QueryFragment()
-            for name in type.allColumnNames {
-                if !isThere.isEmpty { isThere.append(literal: " OR ") }
-                isThere.append(tableOf: type)
-                isThere.append(literal: ".")
-                isThere.append(identifier: name)
-                isThere.append(literal: " IS NOT NULL")
-            }
+            let isThere = isThere(type.allColumnNames, of: type)
             condition = filter.map { "(\(isThere)) AND (\($0))" } ?? isThere
         }
         return call(row(of: type), isBinary, isDistinct, order, condition)
