@@ -12,6 +12,9 @@ final class RecordPlan {
     /// The column that is an alias of the rowid, or nil when the table has none.
     let rowIDColumn: String?
 
+    /// The name by which SQL asks for the rowid, or nil when there is none: columns may have them all.
+    let rowIDName: String?
+
     // A plan is used by the thread of its connection, only, and no access to
     // these outlasts a load or a store.
 
@@ -38,9 +41,11 @@ final class RecordPlan {
     init<Record: EncodableRecord & TableRecord>(_ db: Database, _ type: Record.Type) throws {
         tableName = type.databaseTableName
         primaryKey = try db.primaryKey(tableName)
-        rowIDColumn = primaryKey.rowIDColumn
+        let rowIDColumn = primaryKey.rowIDColumn
+        self.rowIDColumn = rowIDColumn
         let columns = try db.columns(in: tableName)
         columnNames = columns.map(\.name)
+        rowIDName = primaryKey.tableHasRowID ? RowIDName.free(of: columnNames) ?? rowIDColumn : nil
         let key = primaryKey
         generatedKeyColumn =
             columns.first {
@@ -77,6 +82,12 @@ final class RecordPlan {
     /// The declared name of a column.
     func declaredName(of column: String) -> String {
         columnNames.first { $0.isSameName(as: column) } ?? column
+    }
+
+    /// The columns by which a row that was written is found.
+    func rowColumns() throws -> [String] {
+        if let rowIDName { return [rowIDName] }
+        return try primaryKey.rowColumns(of: tableName, columns: columnNames)
     }
 
     /// The values of the primary key, NULL for those that the record does not have.

@@ -67,10 +67,10 @@ extension RecordPlan {
     }
 
     /// What finds a row that was inserted.
-    func rowKey(_ db: Database, inserted container: PersistenceContainer) -> RowKey {
-        primaryKey.tableHasRowID
-            ? RowKey(condition: "rowid=?", values: [db.lastInsertedRowID.databaseValue])
-            : RowKey(condition: keyCondition, values: key(of: container))
+    func rowKey(_ db: Database, inserted container: PersistenceContainer) throws -> RowKey {
+        let columns = try rowColumns()
+        let values = rowIDName == nil ? key(of: container) : [db.lastInsertedRowID.databaseValue]
+        return RowKey(columns: columns, values: values)
     }
 }
 
@@ -84,6 +84,14 @@ struct WrittenSelection {
 struct RowKey {
     let condition: String
     let values: [DatabaseValue]
+}
+
+extension RowKey {
+    init(columns: [String], values: [DatabaseValue]) {
+        self.init(
+            condition: columns.map { "\($0.quotedDatabaseIdentifier)=?" }.joined(separator: " AND "),
+            values: values)
+    }
 }
 
 extension Database {
@@ -144,7 +152,7 @@ extension MutablePersistableRecord {
             let total = db.beginCountingChanges()
             let success = try insertWithoutCallbacks(db, onConflict: conflictResolution)
             let isInserted = try db.hasChangedRows(of: plan.tableName, since: total)
-            let row = isInserted ? plan.rowKey(db, inserted: success.persistenceContainer) : nil
+            let row = try isInserted ? plan.rowKey(db, inserted: success.persistenceContainer) : nil
             return (success, try plan.read(db, row, returning))
         }
     }

@@ -75,7 +75,7 @@ extension RecordPlan {
 
     /// Finds the row that has the inserted values of a key.
     private func find(_ db: Database, _ unique: UniqueKey, _ values: ExcludedValues) throws -> RowKey? {
-        let key = primaryKey.tableHasRowID ? ["rowid"] : primaryKey.columns
+        let key = try rowColumns()
         var arguments: [DatabaseValue] = []
         var conditions: [String] = []
         for term in unique.terms {
@@ -102,10 +102,7 @@ extension RecordPlan {
                 FROM \(tableName.quotedDatabaseIdentifier) WHERE \(conditions.joined(separator: " AND "))
                 """,
             arguments: StatementArguments(arguments))
-        return row.map { row in
-            RowKey(
-                condition: primaryKey.tableHasRowID ? "rowid=?" : keyCondition, values: row.databaseValues)
-        }
+        return row.map { RowKey(columns: key, values: $0.databaseValues) }
     }
 
     /// Changes the row that is in the way.

@@ -48,8 +48,8 @@ extension MutablePersistableRecord {
         let newKeyColumn = !hadKey && plan.hasKey(container) ? plan.primaryKey.columns.first : nil
         var all = selection
         if let newKeyColumn { all.append(Column(newKeyColumn).forKey("grdb_key")) }
-        if plan.primaryKey.tableHasRowID {
-            all.append(Column.rowID)
+        if let rowIDName = plan.rowIDName {
+            all.append(Column(rowIDName))
         } else if all.isEmpty {
             all = plan.primaryKey.columns.map { Column($0) }
         }
@@ -64,11 +64,11 @@ extension MutablePersistableRecord {
         }
         guard let row else { throw plan.recordNotFound(container) }
         if let newKeyColumn {
-            let index = row.count - (plan.primaryKey.tableHasRowID ? 2 : 1)
+            let index = row.count - (plan.rowIDName != nil ? 2 : 1)
             container.set(row.databaseValue(atIndex: index), for: newKeyColumn)
         }
         let rowID =
-            plan.primaryKey.tableHasRowID
+            plan.rowIDName != nil
             ? try row.decode(Int64.self, atIndex: row.count - 1) : db.writtenRowID
         let success = InsertionSuccess(
             rowID: rowID, rowIDColumn: plan.primaryKey.rowIDColumn, persistenceContainer: container)

@@ -5,8 +5,8 @@ extension Database {
     /// key of a table that has none.
     func fastPrimaryKeyColumns(of table: String) throws -> [String] {
         let key = try primaryKey(table)
-        if let column = key.rowIDColumn { return [column] }
-        return key.tableHasRowID ? ["rowid"] : key.columns
+        guard key.tableHasRowID, key.rowIDColumn == nil else { return key.columns }
+        return try key.rowColumns(of: table, columns: columnNames(of: table))
     }
 
     /// The primary key of a table, or of a view that has one.

@@ -177,7 +177,9 @@ struct RowIdentification {
             return false
         }
         let key = try db.existingPrimaryKey(of: table)
-        return key?.rowIDColumn?.foldedIdentifier == column || key?.tableHasRowID == true && column == "rowid"
+        if key?.rowIDColumn?.foldedIdentifier == column { return true }
+        // A column of that name is no rowid.
+        return try key?.tableHasRowID == true && column == RowIDName.free(of: db.columnNames(of: table))
     }
 
     /// The rowids that equal a constant; nil when it is not an integer, which
