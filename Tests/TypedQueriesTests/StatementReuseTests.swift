@@ -62,6 +62,19 @@ import TypedQueries
         }
     }
 
+    @Test func moreNumbersThanAStatementHasParametersAreTaken() throws {
+        try withTables { db throws in
+            let prices: [Double] = (0..<1200).map { Double($0) / 7 - 50 }
+            let items = prices.indices.map { Item(id: $0 + 10, price: prices[$0]) }
+            try Item.insert { items }.execute(db)
+            let added = Item.where { $0.id.gte(10) }
+            let read = try added.order(by: \.id).select(\.price).fetchAll(db)
+            #expect(read == prices)
+            let count = try added.where { $0.price.in(prices) }.fetchCount(db)
+            #expect(count == 1200)
+        }
+    }
+
     @Test func nullsDoNotStayInAStatement() throws {
         try withStore { (db) throws in
             let priorities: [Int?] = [1, nil, 3, nil]

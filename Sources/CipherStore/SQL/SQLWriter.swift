@@ -251,14 +251,14 @@ extension DatabaseValue {
         }
     }
 
-    /// A literal that every engine reads as the value, wherever an argument can stand, or nil.
+    /// SQL that every engine reads as the value, wherever an argument can stand, or nil.
     ///
-    /// An old engine may read a number with a point as its neighbour, and nothing after a NUL. Two signs in a
-    /// row begin a comment.
+    /// An old engine reads nothing after a NUL. Two signs in a row begin a comment.
     fileprivate var exactLiteral: String? {
         guard encodingError == nil else { return nil }
         return switch storage {
-        case .int64(let value) where value >= 0: value.description
+        case .int64(let value): value < 0 ? "(\(value))" : value.description
+        case .double(let value): value.exactSQL
         case .string(let value) where !value.utf8.contains(0): value.quotedSQLText
         case .blob: storage.sqlLiteral
         default: nil

@@ -124,17 +124,17 @@ extension QueryBinding: CustomDebugStringConvertible {
         }
     }
 
-    /// A literal that every engine reads as the value, wherever a parameter can stand, or nil.
+    /// SQL that every engine reads as the value, wherever a parameter can stand, or nil.
     ///
-    /// An old engine may read a number with a point as its neighbour, and nothing after a NUL. Two signs in a row begin a
-    /// comment.
+    /// An old engine reads nothing after a NUL. Two signs in a row begin a comment.
     var exactText: String? {
         switch self {
         case .int(let value) where value < 0: "(\(value))"
         case .uint(let value) where value > UInt64(Int64.max): nil
         case .text(let value) where value.utf8.contains(0): nil
         case .date(let value) where ISO8601Text.text(of: value) == nil: nil
-        case .double, .invalid: nil
+        case .double(let value): value.exactSQL
+        case .invalid: nil
         default: debugDescription
         }
     }

@@ -34,6 +34,46 @@ private struct Label: Codable, FetchableRecord, PersistableRecord, Equatable {
         }
     }
 
+    @Test func everyEngineReadsTheVeryNumberThatIsWritten() throws {
+        var numbers: [Double] = [
+            0, 1, -3, 0.1, -0.1, 1.0 / 3, 0.3, 0.1 + 0.2, 5e-324, 1e-300, 1e22, 1e23, 0x1p53, 0x1p63,
+            123_456_789.987_654_32, Double.infinity, -Double.infinity, -Double.greatestFiniteMagnitude,
+            Double.leastNormalMagnitude, Double.leastNormalMagnitude.nextDown,
+        ]
+        var random = SeededGenerator(seed: 1)
+        for _ in 0..<200 {
+            let number = Double(bitPattern: random.next())
+            if !number.isNaN { numbers.append(number) }
+        }
+        try DatabaseQueue().write { db throws in
+            for number in numbers {
+                let read = try Double.fetchOne(db, sql: "SELECT \(number.exactSQL)")
+                #expect(read?.bitPattern == number.bitPattern, "\(number)")
+            }
+            let none = try Double.fetchOne(db, sql: "SELECT \(Double.nan.exactSQL)")
+            #expect(none == nil)
+        }
+    }
+
+    @Test func rowsAreFoundByManyNumbers() throws {
+        let numbers: [Double] = (0..<1200).map { Double($0 - 600) * 0.7 }
+        let integers = Array(-1200..<0)
+        try DatabaseQueue().write { db throws in
+            try db.execute(sql: "CREATE TABLE point (x REAL, y INTEGER, PRIMARY KEY (x, y))")
+            for index in [0, 1, 599, 600, 1198, 1199] {
+                try db.execute(
+                    sql: "INSERT INTO point VALUES (?, ?)", arguments: [numbers[index], integers[index]])
+            }
+            let byX = try Table("point").filter(numbers.contains(Column("x"))).fetchCount(db)
+            #expect(byX == 6)
+            let keys = zip(numbers, integers).map { number, integer in
+                ["x": number, "y": integer] as [String: (any DatabaseValueConvertible)?]
+            }
+            let byBoth = try Table("point").filter(keys: keys).fetchCount(db)
+            #expect(byBoth == 6)
+        }
+    }
+
     @Test func noEventAndNoErrorShowsTheValuesThatAreNoArguments() throws {
         try DatabaseQueue().write { db in
             try db.execute(sql: "CREATE TABLE label (id BLOB PRIMARY KEY, name TEXT)")
