@@ -75,6 +75,17 @@ import TypedQueries
         }
     }
 
+    @Test func aStatementOfManyValuesHasAPlan() throws {
+        try withTables { db throws in
+            let statement = Item.find(Array(1...1200))
+            let plan = try statement.queryPlan(db)
+            #expect(plan.usesIndex())
+            #expect(!plan.sql.contains("1200"))
+            let error = #expect(throws: DatabaseError.self) { try statement.assertUsesIndex("missing", db) }
+            #expect(error?.sql?.contains("1200") == false)
+        }
+    }
+
     @Test func nullsDoNotStayInAStatement() throws {
         try withStore { (db) throws in
             let priorities: [Int?] = [1, nil, 3, nil]

@@ -12,7 +12,7 @@ public struct QueryPlan: Hashable, Sendable, CustomStringConvertible {
     /// SQLite write `SEARCH TABLE reminders …`; the word is left out here.
     public let steps: [String]
 
-    /// The statement.
+    /// The statement, without values.
     public let sql: String
 
     /// Whether an index is used: one of a name, or any, also an index for the primary key.
@@ -82,14 +82,17 @@ extension Statement {
     /// - throws: A `DatabaseError`. For a change that other statements do on this engine, it names the version of SQLite that
     ///   has what the change uses.
     public func queryPlan(_ db: Database) throws -> QueryPlan {
-        let renderer = FragmentRenderer(query)
+        let query = query
+        let renderer = db.renderer(of: query)
         let sql = String(decoding: renderer.text, as: UTF8.self)
         for need in renderer.needs { try need.check(sql: sql) }
         guard !sql.isEmpty else { return QueryPlan(details: [], sql: sql) }
         let values = try renderer.values.map { try query.bindings[$0].databaseValue() }
         let rows = try Row.fetchAll(
             db, sql: "EXPLAIN QUERY PLAN \(sql)", arguments: StatementArguments(values))
-        return QueryPlan(details: rows.map { $0["detail"] ?? "" }, sql: sql)
+        // Values that are too many for parameters are no part of what is shown.
+        return QueryPlan(
+            details: rows.map { $0["detail"] ?? "" }, sql: ValueRedaction.redacted(sql) ?? sql)
     }
 
     /// Throws unless the statement uses an index, for tests.
