@@ -85,6 +85,20 @@ struct Network: NetworkAccess {
     }
 }
 
+extension Network {
+    /// Says that a store that joined has to synchronize again, and ends the command if it was the user who stopped it.
+    ///
+    /// - throws: The error of what the user cancelled.
+    static func remark(_ error: any Error, joined path: String, _ context: CommandContext) throws {
+        let repetition = "syncctl sync \(CommandWords.path(path))"
+        if Failure(explaining: error, store: path).status == .cancelled {
+            context.note("joined; what came after the snapshot is brought by: \(repetition)")
+            throw error
+        }
+        context.note("joined, but the first synchronization failed: \(error); repeat it with: \(repetition)")
+    }
+}
+
 /// An invitation to a served store.
 struct ServerInvitation: Invitation {
     let link: InviteLink
@@ -109,7 +123,7 @@ struct ServerInvitation: Invitation {
             let direction: SyncDirection = try book.remote().isReadOnly ? .pull : .both
             _ = try synchronizer.run(direction, book.transport(options: InviteArgument.options()))
         } catch {
-            context.note("joined, but the first synchronization failed: \(error)")
+            try Network.remark(error, joined: path, context)
         }
         try queue.close()
     }

@@ -85,7 +85,7 @@ struct RelayJoining: Invitation {
             let report = try synchronizer.run(.both, relay.transport)
             for remark in try report.notes + relay.conclude() { context.note(remark) }
         } catch {
-            context.note("joined, but the first synchronization failed: \(error)")
+            try Network.remark(error, joined: path, context)
         }
         try queue.close()
     }

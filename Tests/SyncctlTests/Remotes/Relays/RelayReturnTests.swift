@@ -130,6 +130,39 @@
             #expect(second.stop() == 0)
         }
 
+        @Test func aCtrlCDuringTheFirstSynchronizationOfAJoinEndsTheCommandAndKeepsTheStore() throws {
+            let relay = try RelayProcess(place)
+            let links = try ["b", "c"].map { try file(of: share(relay, ["--label", $0])) }
+            // Nearly all that a new device writes is what comes after the snapshot.
+            let queue = try place.open("a.db", "a")
+            try queue.write { db throws in
+                for _ in 0..<3 {
+                    try db.execute(
+                        sql: "INSERT INTO person VALUES (randomblob(16), randomblob(1000000), 1)")
+                }
+            }
+            try queue.close()
+            try place.succeed(["sync", place.path("a.db")] + own("a"))
+            let interposer = try Interposer()
+            func join(_ name: String, _ link: String, fault: Fault? = nil) throws
+                -> (result: CommandResult, callCount: Int?)
+            {
+                try interposer.run(
+                    ["init", place.path("\(name).db"), "--invitation-file", link] + own(name),
+                    below: place.path("\(name).db"), fault: fault)
+            }
+            let (rehearsed, count) = try join("b", links[0])
+            #expect(rehearsed.status == 0, "\(rehearsed.errors)")
+            let call = try #require(count) / 2
+            let (cancelled, _) = try join("c", links[1], fault: Fault(mode: .interrupt, call: call))
+            #expect(cancelled.status == 130, "\(cancelled.errors)")
+            #expect(cancelled.errors.contains("joined; what came after"), "\(cancelled.errors)")
+            #expect(try relays("c.db", "c").count == 1)
+            try place.succeed(["sync", place.path("c.db")] + own("c"))
+            #expect(try place.rows("c.db", "c") == place.rows("a.db", "a"))
+            #expect(relay.stop() == 0)
+        }
+
         @Test func aCtrlCDuringTheFirstSynchronizationEndsTheCommandAndKeepsTheRelay() throws {
             let relay = try RelayProcess(place)
             for name in ["b", "c"] { try place.makeReplica("\(name).db", name, of: "a.db", "a") }
