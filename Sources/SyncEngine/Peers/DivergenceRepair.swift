@@ -101,6 +101,9 @@ struct DivergenceRepair {
     // MARK: Repairing
 
     /// Finds what differs, and repairs it as far as the direction allows.
+    ///
+    /// What went before is committed on both sides, so that a remote that then answers wrongly is told with what was found, and
+    /// the synchronization counts.
     func run(_ direction: SyncDirection) throws -> Divergence {
         var divergence = Divergence()
         do {
@@ -118,6 +121,12 @@ struct DivergenceRepair {
             divergence.isRepaired = true
         } catch let error as SyncError {
             divergence.failure = error
+        } catch let error as WireError {
+            divergence.failure = SyncError(
+                .invalidBundle,
+                error.isOfNewerVersion
+                    ? "one of the two sent what only a newer program reads: \(error.message); update this one"
+                    : "one of the two sent something that can't be right: \(error)")
         }
         return divergence
     }

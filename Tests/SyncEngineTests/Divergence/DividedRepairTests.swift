@@ -58,6 +58,52 @@ import Testing
         #expect(!divergence.isRepaired && divergence.failure?.code == .tooMuchAtOnce)
         #expect(log.takenCount == 0 && log.refusedCount < 10)
     }
+
+    /// The exchange before the repair is done on both sides, whatever the remote says then.
+    @Test(arguments: [false, true])
+    func aRemoteThatAnswersWronglyFailsTheRepairOnly(isOfNewerVersion: Bool) throws {
+        let stores = try TestStores()
+        let (first, second) = try divergentPair(stores)
+        try second.execute("INSERT INTO note (id, title) VALUES (?, 'new')", [key(41)])
+        let error = WireError(.malformed, "a wrong answer", isOfNewerVersion: isOfNewerVersion)
+        let report = try first.synchronizer.run(.both, WrongTransport(inner: second.transport, error: error))
+        let divergence = try #require(report.divergence)
+        #expect(!divergence.isRepaired && divergence.failure?.code == .invalidBundle)
+        #expect(divergence.failure?.message.contains("newer program") == isOfNewerVersion)
+        #expect(report.pulled?.rowCount == 1 && report.unrecordedReason == nil)
+        #expect(try first.sync(second).divergence?.isRepaired == true)
+        #expect(try first.state(["note", "tag"]) == second.state(["note", "tag"]))
+    }
+}
+
+/// A way to a replica whose answers about rows can't be read.
+private struct WrongTransport: Transport {
+    let inner: StoreTransport
+    let error: WireError
+
+    var name: String { inner.name }
+
+    func connect(_ environment: SyncEnvironment) throws -> any SyncPeer {
+        WrongPeer(try inner.connect(environment), error)
+    }
+}
+
+private final class WrongPeer: WrappedPeer {
+    let inner: any SyncPeer
+    private let error: WireError
+
+    init(_ inner: any SyncPeer, _ error: WireError) { (self.inner, self.error) = (inner, error) }
+
+    func answer(_ question: StateQuestion) throws -> StateAnswer { throw error }
+
+    func send(
+        _ request: TransferRequest, progress: SyncProgressHandler?,
+        to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary { try inner.send(request, progress: progress, to: sink) }
+
+    func receive(_ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws -> ApplySummary {
+        try inner.receive(frames)
+    }
 }
 
 /// A way to a replica that refuses bundles of more than so many bytes.
