@@ -82,8 +82,9 @@ struct RekeyCommand: ParsableCommand {
         }
         Interruption.listen()
         let progress = PageProgress(context)
-        try StoreRekey.run(path: options.store, from: current, to: new, progress: progress.update)
+        let left = try StoreRekey.run(path: options.store, from: current, to: new, progress: progress.update)
         progress.finish()
+        if let left { context.note("the keyring of another store is still beside this one: \(left)") }
         try context.print(
             Document(store: options.store, rekeyed: true, endedSlots: nil),
             text: "\(options.store) opens with the new passphrase now")

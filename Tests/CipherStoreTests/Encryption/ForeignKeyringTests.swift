@@ -57,13 +57,29 @@ import Testing
     @Test(arguments: ["own", "other"]) func aRekeySetsItAside(slot: String) throws {
         try FileManager.default.removeItem(atPath: keyring.path)
         try put(slot: slot)
-        try StoreRekey.run(path: path, from: Passphrase("own"), to: Passphrase("new"))
+        let left = try StoreRekey.run(path: path, from: Passphrase("own"), to: Passphrase("new"))
+        #expect(left == nil)
         #expect(try value("new") == 1)
         #expect(throws: (any Error).self) { try value("own") }
         #expect(!keyring.exists)
         #expect(StoreLeftovers.staleKeyrings(beside: path).count == 1)
         // Nor is there a copy that would pass for a keyring of the store.
         #expect(try folder.contents().count == 2)
+    }
+
+    @Test func aRekeyTellsWhyItIsStillThere() throws {
+        let copy = keyring.storage.backupPath
+        let notes = Data("no keyring".utf8)
+        let takeName: StoreProgressHandler = { progress in
+            // Before the copying this would be an error.
+            if progress.phase == .verifying { try notes.write(to: URL(fileURLWithPath: copy)) }
+        }
+        let left = try StoreRekey.run(
+            path: path, from: Passphrase("own"), to: Passphrase("new"), progress: takeName)
+        #expect(left?.code == .reservedName && left?.path == copy)
+        #expect(keyring.exists)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: copy)) == notes)
+        #expect(try value("new") == 1)
     }
 
     /// Puts a copy of the store into its place just before a new file would take it.

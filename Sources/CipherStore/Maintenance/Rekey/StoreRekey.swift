@@ -34,13 +34,21 @@ public enum StoreRekey {
     /// ``Keyring/changePassphrase(from:to:cost:)``. A keyring that is not that of the store, which its passphrase opens
     /// by itself, is set aside under another name once the new passphrase is in effect.
     ///
+    /// - parameters:
+    ///     - path: The path of the database file.
+    ///     - current: The passphrase that opens the store.
+    ///     - new: The passphrase that is to open it.
+    ///     - progress: Called with how far it is; an error that it throws ends the whole.
+    /// - returns: Why a keyring that is not that of the store is still where it was; nil when there is none. The new passphrase is in
+    ///   effect, and opens the store beside that keyring, too.
     /// - throws: A ``StoreError``: `busy` when another connection or process has
     ///   the store open, `wrongPassphrase`, `otherSlots`, `slotInUse` when a recovery key was given for the
     ///   passphrase, `full`, … The store is then as it was.
+    @discardableResult
     public static func run(
         path: String, from current: borrowing Passphrase, to new: borrowing Passphrase,
         progress: StoreProgressHandler? = nil
-    ) throws {
+    ) throws -> StoreError? {
         let keyring = Keyring(store: path)
         let isForeign = try keyring.exists && !keyring.belongsToStore()
         let foreign = try isForeign ? keyring.content() : nil
@@ -49,10 +57,10 @@ public enum StoreRekey {
             try keyring.requirePassphraseSlot(Secret(current))
             try rotateDataKey(path: path, keeping: [Secret(current)], progress: progress)
             try keyring.changePassphrase(from: current, to: new)
-            return
+            return nil
         }
         let (current, new) = (Secret(current), Secret(new))
-        try explainingErrors(path) { file in
+        return try explainingErrors(path) { file -> StoreError? in
             if isForeign { try keyring.storage.requireOwnBackup() }
             let source = try Database.openExisting(path: file, secret: current)
             defer { source.dispose() }
@@ -60,9 +68,23 @@ public enum StoreRekey {
             let key = try KeyDerivation.derive(
                 passphrase: new.bytes, salt: KeyDerivation.newSalt(), settings: settings)
             try StoreReplacement(source: source, path: file, key: key, progress: progress).run()
-            // Not before: what fails leaves it where it was. The new passphrase stands, and opens the store with it there,
-            // too. By now somebody may have given the store a keyring of its own.
-            if let foreign, (try? keyring.storage.read()) == foreign { try? keyring.storage.setAside() }
+            // Not before: what fails leaves it where it was.
+            return foreign.flatMap { setAside(keyring, ifContent: $0) }
+        }
+    }
+
+    /// Sets a keyring of another store aside, unless the store has another one by now.
+    ///
+    /// - returns: Why it is still there.
+    private static func setAside(_ keyring: Keyring, ifContent content: [UInt8]) -> StoreError? {
+        do {
+            guard try keyring.storage.read() == content else { return nil }
+            try keyring.storage.setAside()
+            return nil
+        } catch {
+            // The new passphrase stands, and opens the store with it there, too.
+            return error as? StoreError
+                ?? StoreError(.cannotWrite, "cannot rename the keyring: \(error)", path: keyring.path)
         }
     }
 
