@@ -148,7 +148,8 @@ final class SerialObserver<Reducer: ValueReducer>: Sendable {
             if case .fetching = state { state = .starting }
         }
         connection.afterResume { [weak self] db in
-            guard let self else { return }
+            // As an observation that had its first value before the suspension, it is over without an error.
+            guard let self, !db.isClosed else { return }
             self.connection?.noticeOtherCommits(db)
             self.fetch(db)
         }

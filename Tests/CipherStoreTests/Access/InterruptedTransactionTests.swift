@@ -108,6 +108,28 @@ import Testing
         try await recording.expect(4)
     }
 
+    @Test func anObservationThatIsStartedDuringASuspensionFetchesNothingOfAClosedQueue() throws {
+        let queue = try makeQueue()
+        queue.connection.suspend()
+        let attempts = LockedBox(0)
+        let observation = ValueObservation.tracking { db in
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM t") ?? 0
+        }.handleEvents(willFetch: { attempts.change { $0 += 1 } })
+        let told = DispatchQueue(label: "told")
+        let cancellable = observation.start(in: queue, scheduling: .async(onQueue: told)) { error in
+            Issue.record(error)
+        } onChange: { _ in
+        }
+        try queue.close()
+        let attemptCount = attempts.value
+        #expect(attemptCount > 0)
+        queue.connection.resume()
+        // Accesses are in order, so what waited for the end of the suspension has run when this one ends.
+        queue.connection.sync { _ in }
+        #expect(attempts.value == attemptCount)
+        withExtendedLifetime(cancellable) {}
+    }
+
     @MainActor @Test func aStartThatTellsItsValueAtOnceFailsDuringASuspension() throws {
         let queue = try makeQueue()
         queue.connection.suspend()
