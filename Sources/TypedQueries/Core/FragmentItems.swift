@@ -4,7 +4,7 @@ extension QueryFragment.Code {
     /// How many bytes an item has that begins with a byte, without the forms of a choice.
     static func length(_ byte: UInt8) -> Int {
         switch byte {
-        case tableName, columns, tableSource, writableNames, names: 9
+        case tableName, columns, tableSource, writableNames, names, rowNumber: 9
         case part, literal, need: 2
         case choice: 14
         default: 1

@@ -38,6 +38,9 @@ struct FragmentRenderer {
     private var hidesValues = false
     private(set) var needs: [EngineNeed] = []
 
+    /// The tables whose rows' numbers are asked for.
+    private(set) var numberedTables: [any Table.Type] = []
+
     /// What is wrong with a table in which two properties have a column of one name.
     private var sharedColumn: String?
 
@@ -74,6 +77,9 @@ struct FragmentRenderer {
             case QueryFragment.Code.tableName, QueryFragment.Code.columns, QueryFragment.Code.tableSource,
                 QueryFragment.Code.writableNames, QueryFragment.Code.names:
                 renderReference(byte, code[index..<index + 8])
+                index += 8
+            case QueryFragment.Code.rowNumber:
+                if let type = QueryFragment.table(at: code[index..<index + 8]) { numberedTables.append(type) }
                 index += 8
             case QueryFragment.Code.part: index += 1
             case QueryFragment.Code.literal:

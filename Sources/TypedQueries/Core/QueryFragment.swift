@@ -40,10 +40,12 @@ public struct QueryFragment: Hashable, Sendable {
         @usableFromInline static var namingEnd: UInt8 { 16 }
         /// The comma between two terms of a list.
         @usableFromInline static var comma: UInt8 { 17 }
+        /// The number of a row is asked for, by the name behind this; then the type of the table. It is no text.
+        @usableFromInline static var rowNumber: UInt8 { 18 }
 
         /// Whether a byte of text would mean something.
         @inlinable static func isCode(_ byte: UInt8) -> Bool {
-            byte <= need || (names...comma).contains(byte)
+            byte <= need || (names...rowNumber).contains(byte)
         }
     }
 
@@ -126,7 +128,7 @@ public struct QueryFragment: Hashable, Sendable {
     @inlinable
     mutating func appendName(_ name: UnsafeBufferPointer<UInt8>) {
         // Bytes that mean something here, and quotes, are rare in names.
-        if name.allSatisfy({ $0 > Code.comma && $0 != UInt8(ascii: "\"") }) {
+        if name.allSatisfy({ $0 > Code.rowNumber && $0 != UInt8(ascii: "\"") }) {
             code.append(contentsOf: name)
         } else {
             appendQuoting(name, UInt8(ascii: "\""))
@@ -156,6 +158,9 @@ public struct QueryFragment: Hashable, Sendable {
     /// Adds the names of a table's columns that can be written.
     @inlinable
     public mutating func append<T: Table>(writableNamesOf type: T.Type) { append(Code.writableNames, type) }
+
+    /// Notes that the name that follows has to be that of the number of a table's rows.
+    mutating func append<T: Table>(rowNumberOf type: T.Type) { append(Code.rowNumber, type) }
 
     @inlinable
     mutating func append<T: Table>(_ kind: UInt8, _ type: T.Type) {

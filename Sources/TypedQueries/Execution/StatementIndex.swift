@@ -149,10 +149,20 @@ extension Database {
     private func makeEntry(_ fragment: QueryFragment, _ hash: UInt64) throws -> StatementIndex.Entry {
         let renderer = FragmentRenderer(fragment)
         let sql = String(decoding: renderer.text, as: UTF8.self)
-        try renderer.check(sql: sql)
+        try check(renderer, of: fragment, sql: sql)
         return StatementIndex.Entry(
             key: fragment.code, hash: hash, statement: try cachedStatement(sql: sql),
             values: renderer.isIdentity ? nil : renderer.values)
+    }
+
+    /// Throws when the SQL would not run, or not mean what was asked for.
+    private func check(_ renderer: FragmentRenderer, of fragment: QueryFragment, sql: String) throws {
+        try renderer.check(sql: sql)
+        for table in renderer.numberedTables { try requireRowNumber(of: table, sql: sql) }
+        // A trigger or view with a parameter in it is a syntax error, which would hide the reason.
+        for value in renderer.values where fragment.bindings.indices.contains(value) {
+            if case .invalid(let error) = fragment.bindings[value] { throw error }
+        }
     }
 
     /// Whether a piece has more values than a statement can have parameters.
@@ -171,7 +181,7 @@ extension Database {
     private func makeLongEntry(_ fragment: QueryFragment) throws -> StatementIndex.Entry {
         let renderer = renderer(of: fragment)
         let sql = String(decoding: renderer.text, as: UTF8.self)
-        try renderer.check(sql: sql)
+        try check(renderer, of: fragment, sql: sql)
         return StatementIndex.Entry(
             key: fragment.code, hash: 0, statement: try makeStatement(sql: sql), values: renderer.values)
     }

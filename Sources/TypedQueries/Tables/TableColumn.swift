@@ -95,6 +95,9 @@ public struct GeneratedColumn<Root: Table, Value: QueryRepresentable>: TableColu
 }
 
 /// The number that SQLite gives each row of a table: `"t"."rowid"`, or another of its names where a column is called so.
+///
+/// A statement with it throws when columns have all three names of the number, `rowid`, `_rowid_` and `oid`, and when a column
+/// that the table's type leaves out has the name.
 public struct RowID<Root: Table>: WritableExpression {
     /// An integer.
     public typealias QueryValue = Int
@@ -105,14 +108,26 @@ public struct RowID<Root: Table>: WritableExpression {
 
     /// Adds the qualified name.
     public func write(to fragment: inout QueryFragment) {
+        guard let name = RowIDName.free(of: Root.allColumnNames) else {
+            return fragment.append(binding: .invalid(Self.error))
+        }
+        fragment.append(rowNumberOf: Root.self)
         fragment.append(tableOf: Root.self)
         fragment.append(literal: ".")
-        fragment.append(identifier: RowIDName.free(of: Root.allColumnNames) ?? "rowid")
+        fragment.append(identifier: name)
+    }
+
+    private static var error: QueryBindingError {
+        QueryBindingError(
+            """
+            the number of a row of "\(Root.tableName)" has no name, because columns are called rowid, _rowid_ and oid: choose \
+            rows by their key, in a trigger by .update { old, new in … } in the place of .update(touch: …)
+            """)
     }
 }
 
 extension TableDefinition {
-    /// The number that SQLite gives each row.
+    /// The number that SQLite gives each row. A statement with it throws when columns hide it.
     @inlinable
     public var rowid: RowID<QueryValue> { RowID() }
 }

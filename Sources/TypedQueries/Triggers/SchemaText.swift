@@ -12,6 +12,7 @@ extension QueryFragment {
         literal.bindings = other.bindings.map(\.exactLiteral)
         let renderer = FragmentRenderer(literal, .literals, .engine)
         for need in renderer.needs { require(need) }
+        for table in renderer.numberedTables { append(rowNumberOf: table) }
         append(sql: String(decoding: renderer.text, as: UTF8.self))
     }
 }

@@ -108,7 +108,8 @@ public struct TriggerOperation<On: Table>: Sendable {
 }
 
 extension TriggerOperation {
-    /// Changes the row that was inserted.
+    /// Changes the row that was inserted. Making the trigger throws when columns hide the number by which it finds the row
+    /// (``RowID``).
     ///
     /// ```swift
     /// .insert(touch: { $0.createdAt = .now() })
@@ -139,7 +140,8 @@ extension TriggerOperation {
     }
 
     /// Changes the row that was updated. What the trigger changes does not run it again, unless
-    /// `PRAGMA recursive_triggers` is on.
+    /// `PRAGMA recursive_triggers` is on. Making the trigger throws when columns hide the number by which it finds the row
+    /// (``RowID``).
     ///
     /// - parameters:
     ///     - updates: What is assigned.

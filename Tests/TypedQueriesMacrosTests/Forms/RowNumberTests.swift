@@ -20,6 +20,17 @@ import TypedQueriesMacros
     var oid = 3
 }
 
+/// Some of the columns of `sheets`.
+@Table("sheets") struct SheetTitle: Equatable {
+    let id: Int
+    var title = ""
+}
+
+/// The key of the table is the number itself.
+@Table("labels") struct LabelTitle: Equatable {
+    var title = ""
+}
+
 /// Columns that are called as the number that SQLite gives a row.
 @Suite struct RowNumberTests {
     private func withRows(_ body: (Database) throws -> Void) throws {
@@ -29,6 +40,8 @@ import TypedQueriesMacros
             CREATE TABLE sheets (id INTEGER PRIMARY KEY, rowid INTEGER NOT NULL, title TEXT NOT NULL);
             CREATE TABLE stickers (
                 key TEXT PRIMARY KEY NOT NULL, rowid INTEGER NOT NULL, _rowid_ INTEGER NOT NULL, oid INTEGER NOT NULL);
+            CREATE TABLE labels (rowid INTEGER PRIMARY KEY, title TEXT NOT NULL);
+            INSERT INTO labels VALUES (4, 'four'), (5, 'five');
             INSERT INTO quotas VALUES ('a', 7, 0), ('b', 7, 0);
             INSERT INTO sheets VALUES (1, 2, 'first'), (3, 2, 'third');
             """)
@@ -60,6 +73,50 @@ import TypedQueriesMacros
             try Sheet.find(1).update { $0.title = "x" }.execute(db)
             let titles = try Sheet.order(by: \.id).select(\.title).fetchAll(db)
             #expect(titles == ["touched", "third"])
+        }
+    }
+
+    @Test func aTriggerThatCannotTellItsRowByNumberIsRefused() throws {
+        try withRows { db throws in
+            let trigger = Sticker.createTemporaryTrigger("touch", after: .update(touch: { $0.number = 9 }))
+            let error = #expect(throws: QueryBindingError.self) { try trigger.execute(db) }
+            #expect(error?.description.contains("rowid, _rowid_ and oid") == true)
+            let count = try Int.fetchOne(
+                db, sql: "SELECT count(*) FROM sqlite_temp_master WHERE name = 'touch'")
+            #expect(count == 0)
+            let touchesByKey = Sticker.createTemporaryTrigger(
+                "touch",
+                after: .update { _, new in
+                    Sticker.where { $0.key.eq(new.key) }.update { $0.number = 9 }
+                })
+            try touchesByKey.execute(db)
+            try Sticker.insert { Sticker(key: "a") }.execute(db)
+            try Sticker.insert { Sticker(key: "b") }.execute(db)
+            try Sticker.find("a").update { $0.oid = 4 }.execute(db)
+            let numbers = try Sticker.order(by: \.key).select(\.number).fetchAll(db)
+            #expect(numbers == [9, 2])
+        }
+    }
+
+    @Test func aColumnThatTheTypeLeavesOutIsNotTakenForTheNumber() throws {
+        try withRows { db throws in
+            let trigger = SheetTitle.createTrigger("touch", after: .update(touch: { $0.title = "touched" }))
+            let error = #expect(throws: DatabaseError.self) { try trigger.execute(db) }
+            #expect(error?.message?.contains(#"column "rowid" of the table "sheets""#) == true)
+            let deletion = SheetTitle.where { $0.rowid.eq(2) }.delete()
+            #expect(throws: DatabaseError.self) { try deletion.execute(db) }
+            let count = try Sheet.all.fetchCount(db)
+            #expect(count == 2)
+        }
+    }
+
+    @Test func aKeyThatIsCalledAsTheNumberIsTheNumber() throws {
+        try withRows { db throws in
+            try LabelTitle.createTemporaryTrigger("touch", after: .update(touch: { $0.title = "touched" }))
+                .execute(db)
+            try LabelTitle.where { $0.rowid.eq(5) }.update { $0.title = "V" }.execute(db)
+            let titles = try LabelTitle.order { $0.rowid }.select(\.title).fetchAll(db)
+            #expect(titles == ["four", "touched"])
         }
     }
 
