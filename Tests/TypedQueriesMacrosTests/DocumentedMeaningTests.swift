@@ -130,6 +130,32 @@ private struct Prefixer: Sendable {
         }
     }
 
+    @Test func otherOuterJoinsKeepRowsThatTheDefaultScopeLeavesAlone() throws {
+        let lines = MemoLine.order(by: \.id)
+        let right = Memo.rightJoin(lines) { $0.id.eq($1.memoID) }.select { ($0.title, $1.id) }
+        let full = lines.fullJoin(Memo.all) { $0.memoID.eq($1.id) }.select { ($0.id, $1.title) }
+        let reverse = Memo.fullJoin(lines) { $0.id.eq($1.memoID) }.select { ($0.title, $1.id) }
+        let own = Memo.where { $0.id.gt(0) }.rightJoin(lines) { $0.id.eq($1.memoID) }
+            .select { ($0.title, $1.id) }
+        #expect(sql(right).contains(#"FROM (SELECT * FROM "memos" WHERE "#))
+        #expect(sql(full).contains(#"FULL JOIN (SELECT * FROM "memos" WHERE "#))
+        guard EngineFeatures.current.sqliteVersionNumber >= 3_039_000 else { return }
+        try database().write { db throws in
+            try MemoLine.insert { MemoLine(id: 3, memoID: 2, text: "z") }.execute(db)
+            let rightRows = try right.fetchAll(db)
+            #expect(rightRows.map(\.0) == ["Milk", "Milk", nil])
+            #expect(rightRows.map(\.1) == [1, 2, 3])
+            let fullRows = try full.fetchAll(db)
+            #expect(fullRows.map(\.0) == [nil, 1, 2, 3])
+            #expect(fullRows.map(\.1) == ["SILK", "Milk", "Milk", nil])
+            let reverseRows = try reverse.fetchAll(db)
+            #expect(reverseRows.map(\.0) == ["SILK", "Milk", "Milk", nil])
+            // Conditions of the query's own are met by all rows.
+            let ownRows = try own.fetchAll(db)
+            #expect(ownRows.map(\.1) == [1, 2])
+        }
+    }
+
     @Test func theDefaultScopeIsThatOfDraftsAndAliases() throws {
         try database().read { db throws in
             #expect(try Memo.Draft.all.fetchAll(db).map(\.title) == ["Milk", "SILK"])

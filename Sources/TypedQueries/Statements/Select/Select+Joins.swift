@@ -15,6 +15,9 @@
         case .full: "\nFULL JOIN "
         }
     }
+
+    /// Whether rows of the joined table stay that have no row beside them.
+    var keepsRight: Bool { self == .right || self == .full }
 }
 
 extension SelectClauses {
@@ -24,7 +27,10 @@ extension SelectClauses {
     ) {
         var (other, condition) = (joined, constraint)
         if kind == .left { other.moveScope(of: type, to: &condition) }
-        if kind == .right || kind == .full { joins.require(.outerJoins) }
+        if kind.keepsRight {
+            joins.require(.outerJoins)
+            other.enclose(scopeOf: type)
+        }
         joins.append(sql: kind.sql)
         if kind == .left || kind == .full, let source = other.conditionalSource {
             joins.appendChoice(.outerTableArguments) {
@@ -54,17 +60,37 @@ extension SelectClauses {
     /// row that has only others beside it stays, without them.
     fileprivate mutating func moveScope<Other: Table>(of type: Other.Type, to condition: inout QueryFragment)
     {
-        let scope = Other.all.asSelect().clauses
-        guard scope.joins.isEmpty, !scope.conditions.isEmpty, conditions.begins(with: scope.conditions) else {
-            return
-        }
-        conditions = conditions.dropping(scope.conditions.count)
+        guard let scope = takeScope(of: type) else { return }
         var both = QueryFragment("(")
         both.append(condition)
         both.append(literal: ") AND (")
-        scope.conditions.writeConjunction(to: &both)
+        scope.writeConjunction(to: &both)
         both.append(literal: ")")
         condition = both
+    }
+
+    /// Takes the conditions of the type's `all` from those at the beginning of the statement into a subquery in the place of the
+    /// table. A right or full join keeps rows that have no row beside them: a condition of the statement would take these
+    /// away, and one of the join takes away none of those that it keeps.
+    fileprivate mutating func enclose<Other: Table>(scopeOf type: Other.Type) {
+        guard source.isEmpty, let scope = takeScope(of: type) else { return }
+        source.append(literal: "(SELECT * FROM ")
+        source.append(sourceOf: type)
+        scope.write(" WHERE ", to: &source)
+        source.append(literal: ") AS ")
+        source.append(tableOf: type)
+    }
+
+    /// Removes the conditions of the type's `all` from those at the beginning of the statement.
+    ///
+    /// - returns: The conditions, or nil when the statement does not begin with them, or there are none.
+    private mutating func takeScope<Other: Table>(of type: Other.Type) -> FragmentList? {
+        let scope = Other.all.asSelect().clauses
+        guard scope.joins.isEmpty, !scope.conditions.isEmpty, conditions.begins(with: scope.conditions) else {
+            return nil
+        }
+        conditions = conditions.dropping(scope.conditions.count)
+        return scope.conditions
     }
 
     fileprivate func write<Other: Table>(
@@ -83,6 +109,7 @@ extension Select {
         as type: Select<New, Root, NewJoins>.Type
     ) -> Select<New, Root, NewJoins> {
         var clauses = clauses
+        if kind.keepsRight { clauses.enclose(scopeOf: From.self) }
         clauses.join(kind, Other.self, other.asSelect().clauses, on: condition)
         return Select<New, Root, NewJoins>(clauses: clauses)
     }
