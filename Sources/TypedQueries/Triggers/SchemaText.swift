@@ -1,9 +1,12 @@
+import CipherStore
+
 extension QueryFragment {
     /// Adds a piece with its values as literals, as views and triggers need it.
     ///
     /// What only some engines know is in the form of this one: a schema that has to work on all of them is made by the
     /// oldest.
-    mutating func append(schemaText other: QueryFragment) {
+    mutating func append(schemaText piece: QueryFragment) {
+        let other = piece.withFormsOfEngine.withBinaryJSON
         if let error = other.bindings.lazy.compactMap(\.literalError).first {
             // The parameter makes the statement fail, with the reason.
             append(binding: .invalid(error))
@@ -14,6 +17,43 @@ extension QueryFragment {
         for need in renderer.needs { require(need) }
         for table in renderer.numberedTables { append(rowNumberOf: table) }
         append(sql: String(decoding: renderer.text, as: UTF8.self))
+    }
+}
+
+extension QueryFragment {
+    /// The piece with a blob in the place of each `jsonb` of a value. The bytes are the same on all engines, and programs whose engine
+    /// has no such function can run what the schema holds. It has no choices.
+    fileprivate var withBinaryJSON: QueryFragment {
+        let call = Array("jsonb(".utf8) + [Code.parameter, UInt8(ascii: ")")]
+        var result = QueryFragment()
+        result.bindings = bindings
+        var value = 0
+        var isInName = false
+        var index = 0
+        while index < code.count {
+            if !isInName, code[index...].starts(with: call), let blob = bindings[value].binaryJSON {
+                result.bindings[value] = .blob(blob)
+                result.code.append(Code.parameter)
+                value += 1
+                index += call.count
+                continue
+            }
+            let length = Code.length(code[index])
+            if code[index] == Code.parameter { value += 1 }
+            isInName = length == 1 && Self.isNameByte(code[index])
+            result.code.append(contentsOf: code[index..<index + length])
+            index += length
+        }
+        return result
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...0xFF:
+            true
+        default: false
+        }
     }
 }
 
@@ -53,6 +93,11 @@ extension QueryFragment {
 }
 
 extension QueryBinding {
+    /// What `jsonb` makes of the value, if that is a JSON text.
+    fileprivate var binaryJSON: [UInt8]? {
+        if case .text(let text) = self { JSONBWriter.blob(ofText: text) } else { nil }
+    }
+
     /// Why the value has no literal.
     fileprivate var literalError: QueryBindingError? {
         switch self {

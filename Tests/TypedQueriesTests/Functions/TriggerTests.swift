@@ -114,6 +114,35 @@ private struct Summary: Table {
         #expect(trigger.name.hasPrefix("after_delete_on_items@TypedQueriesTests/TriggerTests.swift:"))
     }
 
+    @Test func binaryJSONInATriggerNeedsNoFunction() throws {
+        let tags = ["a", "it's \"ä\""]
+        let none = BindQueryExpression([], as: [String].JSONBRepresentation.self)
+        try withTables { db throws in
+            let day = Date(timeIntervalSince1970: 0)
+            try Event.insert { Event(day, tags: tags) }.execute(db)
+            try Event.createTrigger(
+                "tagged",
+                after: .insert { _ in
+                    Event.where { $0.tags.eq(none) }.update { $0.tags = tags }
+                }
+            ).execute(db)
+            let text = try String.fetchOne(
+                db, sql: "SELECT sql FROM main.sqlite_master WHERE name = 'tagged'")
+            #expect(text?.contains("jsonb") == false)
+            #expect(text?.contains("X'0B'") == true)
+            try Event.insert { Event(day) }.execute(db)
+            let different = try Int.fetchOne(
+                db, sql: "SELECT count(DISTINCT typeof(tags) || hex(tags)) FROM events")
+            #expect(different == 1)
+        }
+    }
+
+    @Test func otherCallsInASchemaStay() {
+        var fragment = QueryFragment()
+        fragment.append(schemaText: "my_jsonb(\(bind: "[]")), jsonb(\(bind: "{a:1}")), jsonb(x)")
+        #expect(fragment.debugDescription == "my_jsonb('[]'), jsonb('{a:1}'), jsonb(x)")
+    }
+
     @Test func whatHasNoLiteralIsRefused() throws {
         try withTables { db throws in
             let trigger = Item.createTrigger(
@@ -145,6 +174,23 @@ private struct Summary: Table {
             #expect(try Summary.where { $0.number > 1 }.select(\.title).fetchAll(db) == ["Milk"])
             try view.drop().execute(db)
             #expect(throws: DatabaseError.self) { try Summary.all.fetchAll(db) }
+        }
+    }
+
+    @Test func binaryJSONInAViewNeedsNoFunction() throws {
+        let tags = BindQueryExpression(["a"], as: [String].JSONBRepresentation.self)
+        let select = Item.join(Event.all) { _, event in event.tags.eq(tags) }
+            .select { item, _ in (item.title, item.id) }
+        let view = Summary.createTemporaryView(as: select)
+        #expect(view.query.debugDescription.contains(#"("events"."tags") = (X'2B1761')"#))
+        try withTables { db throws in
+            try view.execute(db)
+            let count = try Summary.all.fetchCount(db)
+            #expect(count == 0)
+            try Event.insert { Event(Date(timeIntervalSince1970: 0), tags: ["a"]) }.execute(db)
+            let found = try Summary.all.fetchCount(db)
+            let items = try Item.all.fetchCount(db)
+            #expect(found == items)
         }
     }
 

@@ -2,7 +2,13 @@
 ///
 /// Every element has a head with its kind and the number of bytes behind it. The bytes of numbers and texts are
 /// those of the JSON text.
-enum JSONBWriter {
+package enum JSONBWriter {
+    /// The bytes that `jsonb` makes of a text, or nil when it is no JSON.
+    package static func blob(ofText text: String) -> [UInt8]? {
+        guard let json = try? JSONText(parsing: Array(text.utf8)) else { return nil }
+        return blob(of: json)
+    }
+
     /// The binary form of a text.
     static func blob(of json: JSONText) -> [UInt8] {
         var output: [UInt8] = []
