@@ -171,6 +171,36 @@ import Testing
         #expect(property.wrappedValue == ["Milk", "Tea"])
     }
 
+    /// A view would be computed for each commit meanwhile.
+    @Test func nobodyIsToldOfWhatTheFormerRequestBringsWhileALoadIsWaitedFor() async throws {
+        let gate = Gate()
+        gate.close()
+        defer { gate.open() }
+        let property = FetchAll(OpenTitles(), database: database)
+        // It is told after the property.
+        let other = FetchAll(OpenTitles(), database: database)
+        let load = Task { [database] in
+            _ = try await property.load(GatedTitles(gate: gate), database: database)
+        }
+        await gate.isReached()
+        let (notices, continuation) = AsyncStream.makeStream(of: String.self)
+        withObservationTracking {
+            _ = (property.wrappedValue, property.isLoading, property.loadError)
+        } onChange: {
+            continuation.yield("something else")
+        }
+        try database.add("Tea")
+        #expect(await other.values.waits(for: ["Milk", "Tea"]))
+        continuation.yield("the commit")
+        load.cancel()
+        await #expect(throws: CancellationError.self) { try await load.value }
+        continuation.finish()
+        var told: [String] = []
+        for await notice in notices { told.append(notice) }
+        #expect(told == ["the commit", "something else"])
+        #expect(property.wrappedValue == ["Milk", "Tea"])
+    }
+
     @Test func aLoadGoesOnWhenTheOneThatFollowedWasCancelled() async throws {
         let (gate, other) = (Gate(), Gate())
         gate.close()

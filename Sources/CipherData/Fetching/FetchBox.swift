@@ -175,6 +175,17 @@ final class FetchBox<Value: Sendable>: Observable, Sendable {
     private func take(
         _ result: Result<Value, any Error>, _ round: Int, if isNews: (inout Load) -> Bool
     ) {
+        // Nobody sees what comes twice, or is missed while a later load is waited for: who watches would look for nothing.
+        let isSeen = state.withLock { state -> Bool in
+            guard let index = state.position(of: round) else { return false }
+            var load = state.loads[index]
+            guard isNews(&load) else { return false }
+            if index == state.loads.count - 1 { return true }
+            load.missed = result
+            state.loads[index] = load
+            return false
+        }
+        guard isSeen else { return }
         let former = mutate { state -> [Load] in
             guard let index = state.position(of: round), isNews(&state.loads[index]) else { return [] }
             return state.take(result, at: index)
@@ -182,7 +193,7 @@ final class FetchBox<Value: Sendable>: Observable, Sendable {
         withExtendedLifetime(former) {}
     }
 
-    /// Changes the state, and tells who watches it.
+    /// Changes the state, and tells who watches it, whether or not they see a difference.
     private func mutate<Outcome: Sendable>(_ update: (inout State) -> Outcome) -> Outcome {
         registrar.withMutation(of: self, keyPath: \.value) {
             registrar.withMutation(of: self, keyPath: \.error) {
