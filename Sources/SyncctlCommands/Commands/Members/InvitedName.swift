@@ -39,7 +39,7 @@ package enum InvitedName {
         let names = expired.prefix(nameCountMax).map { "\($0.member.name) (\($0.member.id))" }
         let more = expired.count > nameCountMax ? ", …" : ""
         context.note(
-            "as far as this store knows, nobody has used these invitations in time: \(names.joined(separator: ", "))\(more); synchronize, and withdraw those that nobody used with: syncctl member remove \(CommandWords.path(store)) <identifier>"
+            "as far as this store knows, nobody has used these invitations in time: \(names.joined(separator: ", "))\(more); synchronize, and withdraw those that have not been used: syncctl member remove \(CommandWords.path(store)) <identifier>"
         )
     }
 
