@@ -45,7 +45,7 @@ extension TableTracking {
             try attach(table, definition, missingRows: .restored)
             // Before peers' values are written: a row that they hide would take along what was logged of it.
             try FoldedStore.fold(db, environment)
-            return try unpark()
+            return try showRows(ofTable: table.number)
         }
         try table.setTracked(db, name: definition.name, key: definition.key)
         try updateColumns(of: table, definition)
@@ -57,6 +57,13 @@ extension TableTracking {
             try ConflictJournal.appendDifferences(db, of: column, in: table, at: environment.milliseconds())
         }
         try FoldedStore.fold(db, environment)
+        try showRows(ofTable: table.number)
+    }
+
+    /// Writes the rows that came while a table was not tracked, also those of which no value has a column here.
+    private func showRows(ofTable number: Int64) throws {
+        try Parking.adoptMissingRows(
+            db, of: SyncedTable.load(db, number: number), since: environment.milliseconds())
         try unpark()
     }
 

@@ -10,7 +10,8 @@ struct WakingRows {
     let references: [ForeignKey]
     let policies: OrphanPolicies
 
-    /// All rows of which something waits that has a column here, and all that are not in their table.
+    /// All rows of which something waits that has a column here, and all that are listed as hidden: of these, nothing but values
+    /// without a column here may wait. A row that is missing otherwise went unseen, and what it held went with it.
     func all() throws -> [Int64: [OwnedValue]] {
         var rows: [Int64: [OwnedValue]] = [:]
         for table in tables where table.hasRows {
@@ -20,7 +21,8 @@ struct WakingRows {
                 WHERE tbl = \(table.number) AND col IN (\(numbers.map(String.init).joined(separator: ", ")))
                 """
             rows[table.number] = try keys(
-                isThere(table) ? waiting + "\nUNION\n" + Self.missingRows(table) : waiting)
+                isThere(table)
+                    ? waiting + "\nUNION\nSELECT pk FROM _sync_hidden WHERE tbl = \(table.number)" : waiting)
         }
         return rows
     }
@@ -30,20 +32,6 @@ struct WakingRows {
     private func isThere(_ table: SyncedTable) throws -> Bool {
         guard try table.isTracked && db.tableExists(table.name, in: "main") else { return false }
         return try db.columns(in: table.name, in: "main").contains { $0.name.isSameIdentifier(as: table.key) }
-    }
-
-    /// The rows that are not in their table though no value waits of them that has a column here, as SQL: hidden ones, and those
-    /// that earlier programs left out. A row that was deleted since the last fold is none of them.
-    private static func missingRows(_ table: SyncedTable) -> String {
-        """
-        SELECT pk FROM _sync_hidden WHERE tbl = \(table.number)
-        UNION
-        SELECT s.pk FROM _sync_shadow AS s JOIN _sync_row AS r ON r.tbl = s.tbl AND r.pk = s.pk AND r.cl & 1
-        WHERE s.tbl = \(table.number)
-          AND NOT EXISTS (SELECT 1 FROM \(table.qualifiedName) AS t WHERE \(table.keyMatch("s.pk", of: "t")))
-          AND s.pk NOT IN (
-            SELECT pk FROM _sync_log WHERE seq > (SELECT folded FROM _sync_state) AND tbl = \(table.number))
-        """
     }
 
     /// The rows that wait for something in tables that changed.

@@ -202,26 +202,5 @@ import Testing
         #expect(try b.queue.read { try MetadataCheck.problems(of: $0, isDeep: true) }.isEmpty)
     }
 
-    @Test func aRowThatAnEarlierProgramLeftOutComesBack() throws {
-        let (a, b) = try words()
-        try a.execute("INSERT INTO word VALUES (?, 'one')", [key(1)])
-        try a.execute("INSERT INTO word VALUES (?, 'two')", [key(2)])
-        try b.sync(a)
-        try replaceName(b)
-        try b.queue.write { db in
-            try db.execute(sql: "UPDATE _sync_state SET applying = 1")
-            try db.execute(sql: "DELETE FROM word WHERE id = ?", arguments: [key(1)])
-            try db.execute(sql: "UPDATE _sync_state SET applying = 0")
-        }
-        // A row that was deleted here does not come back.
-        try b.execute("DELETE FROM word WHERE id = ?", [key(2)])
-        let environment = stores.clock.environment
-        try b.queue.write { try TableTracking(db: $0, environment: environment).unpark() }
-        #expect(try b.value("SELECT group_concat(title) FROM word") == "untitled")
-        #expect(try b.value("SELECT hex(id) FROM word") == hex(1))
-        try b.sync(a)
-        #expect(try a.value("SELECT group_concat(name) FROM word") == "one")
-    }
-
     private func hex(_ number: UInt8) -> String { String(repeating: "0\(number)", count: 16) }
 }

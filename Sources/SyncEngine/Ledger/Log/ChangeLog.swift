@@ -95,7 +95,9 @@ struct ChangeLog {
                 """, arguments: [table.number, operation, mask, milliseconds])
     }
 
-    /// Appends deletions of the rows that have versions, and that are neither in their table nor parked.
+    /// Appends deletions of the rows that have versions, and that are neither in their table nor hidden.
+    ///
+    /// A row of which only a value waits for a column was in its table, with all its other values.
     func appendDeletions(ofRowsMissingIn table: SyncedTable, at milliseconds: Int64) throws {
         let key = table.key.quotedDatabaseIdentifier
         try db.execute(
@@ -104,9 +106,7 @@ struct ChangeLog {
                 SELECT tbl, \(Operation.delete), pk, 0, ? FROM _sync_row AS r
                 WHERE tbl = ? AND cl & 1
                   AND pk NOT IN (SELECT \(key) FROM \(table.qualifiedName) WHERE \(key) IS NOT NULL)
-                  AND NOT EXISTS (
-                    SELECT 1 FROM _sync_shadow AS s
-                    WHERE s.tbl = r.tbl AND s.pk = r.pk AND s.why <> '\(KeptReason.dropped)')
+                  AND NOT EXISTS (SELECT 1 FROM _sync_hidden AS h WHERE h.tbl = r.tbl AND h.pk = r.pk)
                 """, arguments: [milliseconds, table.number])
     }
 

@@ -133,6 +133,47 @@ extension Parking {
                 """)
     }
 
+    private static let isListComplete = "hidden.complete"
+
+    /// Whether each row is listed as hidden that exists and is not in its tracked table. Programs from before 29 November 2026
+    /// left out rows of which no value had a column here, and listed them nowhere.
+    static func listsMissingRows(_ db: Database) throws -> Bool {
+        try Bool.fetchOne(
+            db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_setting WHERE name = ?)", arguments: [isListComplete])
+            == true
+    }
+
+    /// Notes that each such row is listed.
+    static func noteMissingRowsAreListed(_ db: Database) throws {
+        try SyncSetting.set(db, isListComplete, 1)
+    }
+
+    /// Lists rows as hidden that exist and are not in their table, and of which values wait, but none that has a column
+    /// here. The next settlement finds out what stands against them. A row that was deleted since the last fold is none.
+    ///
+    /// - parameters:
+    ///     - since: When they were hidden, in Unix milliseconds; 0 where nobody knows.
+    ///     - condition: Which of the rows `r` of the metadata, as SQL.
+    static func adoptMissingRows(
+        _ db: Database, of table: SyncedTable, since: Int64, where condition: String = "1"
+    ) throws {
+        let numbers = table.presentColumns.map(\.number) + [wholeRow]
+        try db.execute(
+            sql: """
+                INSERT OR IGNORE INTO _sync_hidden (tbl, pk, reason, since)
+                SELECT s.tbl, s.pk, '\(ParkedRow.Reason.other.rawValue)', :since
+                FROM _sync_shadow AS s JOIN _sync_row AS r ON r.tbl = s.tbl AND r.pk = s.pk AND r.cl & 1
+                WHERE s.tbl = :table
+                  AND NOT EXISTS (
+                    SELECT 1 FROM _sync_shadow AS w WHERE w.tbl = s.tbl AND w.pk = s.pk
+                      AND w.col IN (\(numbers.map(String.init).joined(separator: ", "))))
+                  AND NOT EXISTS (SELECT 1 FROM \(table.qualifiedName) AS t WHERE \(table.keyMatch("s.pk", of: "t")))
+                  AND s.pk NOT IN (
+                    SELECT pk FROM _sync_log WHERE seq > (SELECT folded FROM _sync_state) AND tbl = :table)
+                  AND \(condition)
+                """, arguments: ["table": table.number, "since": since])
+    }
+
     // MARK: Forgetting
 
     /// Forgets what is parked of a column.
