@@ -102,4 +102,48 @@ import Testing
         #expect(try b.value("SELECT title FROM memo") == "z")
         #expect(try b.synchronizer.status().parked.isEmpty)
     }
+
+    /// How a column comes into a tracked table, with values, while its triggers don't know it.
+    enum Filling: CaseIterable {
+        case whileUntracked, byAnotherProgram, byARebuild
+    }
+
+    @Test(arguments: Filling.allCases)
+    func aValueThatTheColumnTakesForItsDefaultIsSent(_ filling: Filling) throws {
+        let a = try stores.create()
+        try a.execute("INSERT INTO note (id, title) VALUES (?, 'one'), (?, 'two')", [key(1), key(2)])
+        let b = try stores.clone(a, as: "b.db")
+        let columns = [
+            "extra TEXT COLLATE NOCASE DEFAULT 'none'", "rank DEFAULT 1", "level INTEGER DEFAULT '7'",
+        ]
+        let addition = columns.map { "ALTER TABLE note ADD COLUMN \($0);" }.joined()
+        let values = "SET extra = 'None', rank = 1.0, level = 7 WHERE title = 'one'"
+        switch filling {
+        case .whileUntracked:
+            try a.synchronizer.untrack(["note"])
+            try a.execute(addition + "UPDATE note \(values)")
+            try a.synchronizer.track(["note"])
+        case .byAnotherProgram:
+            try a.changeUnobserved(addition + "UPDATE note \(values)")
+        case .byARebuild:
+            try a.execute(
+                """
+                CREATE TABLE new_note (
+                    id BLOB PRIMARY KEY, title TEXT COLLATE NOCASE, body TEXT, stars INTEGER DEFAULT 0,
+                    \(columns.joined(separator: ", ")));
+                INSERT INTO new_note (id, title, body, stars) SELECT * FROM note;
+                UPDATE new_note \(values);
+                DROP TABLE note;
+                ALTER TABLE new_note RENAME TO note;
+                """)
+        }
+        try a.sync(b)
+        try b.execute(addition)
+        let shown =
+            "SELECT group_concat(v) FROM (SELECT extra || typeof(rank) || level AS v FROM note ORDER BY id)"
+        #expect(try a.value(shown) == "Nonereal7,noneinteger7")
+        #expect(try a.dump() == b.dump())
+        // Nor does a default count as a write that the column converts.
+        #expect(try a.value("SELECT count(*) FROM _sync_cell", as: Int.self) == 2)
+    }
 }

@@ -104,15 +104,36 @@ struct TableTracking {
     func logValues(
         of table: SyncedTable, inColumns names: Set<String>, _ definition: TableDefinition
     ) throws {
+        let affinities = try ColumnAffinity.loadAll(db, table: table.name)
         for column in table.presentColumns where names.contains(column.name.identifierKey) {
+            let value = "\(table.qualifiedName).\(column.name.quotedDatabaseIdentifier)"
             try log(
                 table, ChangeLog.Operation.rewrite, of: column,
                 where: """
-                    \(column.name.quotedDatabaseIdentifier) IS NOT (\(definition.defaults[column.name.identifierKey] ?? "NULL"))
+                    NOT \(Self.isDefault(value, of: column, definition, affinities))
                     AND NOT EXISTS (
                         SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = \(table.number) AND s.col = \(column.number)
                           AND s.pk = \(table.key.quotedDatabaseIdentifier))
                     """)
+        }
+    }
+
+    /// Whether a value of a column that was added is its default, as SQL: nobody wrote it there.
+    ///
+    /// The two are compared as the triggers compare values (``CaptureTriggers``), byte for byte and by type.
+    static func isDefault(
+        _ value: String, of column: SyncedTable.Column, _ definition: TableDefinition,
+        _ affinities: [String: ColumnAffinity]
+    ) -> String {
+        let name = column.name.identifierKey
+        let standard = "(\(definition.defaults[name] ?? "NULL"))"
+        // The collation that is written holds, and not that of the column, which still converts the default.
+        let isEqual = "\(value) IS \(standard) COLLATE BINARY"
+        let affinity = affinities[name] ?? .blob
+        switch affinity {
+        case .text, .real: return "(\(isEqual))"
+        case .integer, .numeric, .blob:
+            return "(\(isEqual) AND typeof(\(value)) = typeof(\(affinity.converted(standard))))"
         }
     }
 }

@@ -46,8 +46,9 @@ extension TableTracking {
                 MergedColumn(column, here: column.name, kept: $0.name)
             }
         }
+        let affinities = try ColumnAffinity.loadAll(db, table: table.name)
         let isUnwritten = table.presentColumns.filter { added.contains($0.name.identifierKey) }.map {
-            Self.isDefault($0, definition)
+            Self.isDefault("t." + $0.name.quotedDatabaseIdentifier, of: $0, definition, affinities)
         }
         try deleteUnchanged(table, kept, where: columns.map { "NOT \($0.isChangedHere)" } + isUnwritten)
         try logRows(of: table, kept, .restored)
@@ -79,13 +80,6 @@ extension TableTracking {
             FROM \(table.qualifiedName) AS t \(join) \(kept.qualifiedName) AS k ON k.\(key) = \(own)
             LEFT JOIN \(kept.qualifiedBaseName) AS b ON b.\(key) = \(own)
             """
-    }
-
-    /// Whether a row of the table `t` has the default in a column that was added, as SQL: nobody wrote to it there.
-    private static func isDefault(_ column: SyncedTable.Column, _ definition: TableDefinition) -> String {
-        let standard = definition.defaults[column.name.identifierKey] ?? "NULL"
-        // The column converts its default, so the types are not compared; its collation must not hide an edit.
-        return "t.\(column.name.quotedDatabaseIdentifier) IS (\(standard)) COLLATE BINARY"
     }
 
     /// Deletes rows that peers deleted, and that nobody wrote to here.
