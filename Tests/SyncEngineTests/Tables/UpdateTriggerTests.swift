@@ -66,6 +66,27 @@ import Testing
         #expect(try a.queue.read { try MetadataCheck.problems(of: $0, isDeep: false) } == [])
     }
 
+    /// Programs of some hours of 29 November 2026 left the types of text keys out, under the version 2 of the triggers.
+    @Test func theFormerTriggerForChangedKeysIsInOrderAndMadeAnewToo() throws {
+        let stores = try TestStores()
+        let a = try stores.create(
+            schema: "CREATE TABLE item (id TEXT PRIMARY KEY, name TEXT)", tables: ["item"])
+        let b = try stores.clone(a, as: "b.db")
+        let selection = "SELECT sql FROM sqlite_master WHERE name = '_sync_k_1'"
+        let present = try #require(try a.value(selection, as: String.self))
+        let former = present.replacing(" OR typeof(OLD.\"id\") <> typeof(NEW.\"id\")", with: "")
+        #expect(former != present)
+        try a.changeUnobserved("DROP TRIGGER _sync_k_1; \(former)")
+        try a.queue.write { try SchemaMark(db: $0).note() }
+        try a.changeUnobserved(
+            """
+            UPDATE _sync_setting SET value = substr(value, 1, length(value) - 1) || '2' WHERE name = 'schema.seen'
+            """)
+        #expect(try a.queue.read { try MetadataCheck.problems(of: $0, isDeep: false) } == [])
+        try a.sync(b)
+        #expect(try a.value(selection, as: String.self) == present)
+    }
+
     /// The triggers are of the types that the columns had.
     @Test func triggersFollowATypeThatAnotherProgramChanged() throws {
         let stores = try TestStores()

@@ -33,4 +33,16 @@ import Testing
             #expect(triggers.statements == vector.statements, "\(vector.name)")
         }
     }
+
+    /// Where this fails, the number has to be another one, or stores keep the triggers that they have.
+    @Test func anotherTextHasAnotherVersion() throws {
+        // FNV-1a.
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for vector in try MetadataVectorFile<Vector>.load("triggers") {
+            for statement in vector.statements {
+                for byte in statement.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+            }
+        }
+        #expect(hash == 0xC1E1_031F_67CA_B098 && CaptureTriggers.version == 3)
+    }
 }

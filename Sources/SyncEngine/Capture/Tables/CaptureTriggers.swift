@@ -12,8 +12,9 @@ import CipherStore
 /// has none. `OR ROLLBACK` spares it the statement journal, which SQLCipher 3 encrypts anew for each deletion, and never
 /// comes to pass: no constraint of the log can fail there.
 struct CaptureTriggers {
-    /// The version of the statements. A store that was brought up to another one gets its triggers anew.
-    static let version = 2
+    /// The version of the statements. A store that was brought up to another one gets its triggers anew, so each change of
+    /// one of their texts needs a number that none had before, also one that puts a former text back.
+    static let version = 3
 
     let table: SyncedTable
     /// The affinities of its columns, by lowercased name. A column without one is compared by type as well.
@@ -39,15 +40,19 @@ struct CaptureTriggers {
     }
 
     /// The statements as SQLite keeps them, without the name of the schema.
-    var storedStatements: [String] {
-        statements.map {
-            $0.replacing("CREATE TRIGGER main.", with: "CREATE TRIGGER ", maxReplacements: 1)
-        }
+    var storedStatements: [String] { statements.map(Self.stored) }
+
+    /// The trigger for changed keys of some programs of 29 November 2026, as SQLite keeps it: they left out the types of
+    /// keys of the affinities TEXT and REAL.
+    var formerKeyTrigger: String { Self.stored(keyTrigger(affinities[table.key.identifierKey])) }
+
+    private static func stored(_ statement: String) -> String {
+        statement.replacing("CREATE TRIGGER main.", with: "CREATE TRIGGER ", maxReplacements: 1)
     }
 
     /// The statements that create the triggers.
     var statements: [String] {
-        [insertTrigger, deleteTrigger, keyTrigger] + groups.map(updateTrigger)
+        [insertTrigger, deleteTrigger, keyTrigger(nil)] + groups.map(updateTrigger)
     }
 
     private func append(
@@ -77,10 +82,10 @@ struct CaptureTriggers {
     }
 
     /// A row whose key changes is another row.
-    private var keyTrigger: String {
+    private func keyTrigger(_ affinity: ColumnAffinity?) -> String {
         """
         CREATE TRIGGER main._sync_k_\(table.number) AFTER UPDATE OF \(key) ON \(name)
-        WHEN \(Self.isLocal) AND \(differs(table.key, nil)) BEGIN
+        WHEN \(Self.isLocal) AND \(differs(table.key, affinity)) BEGIN
             \(append(ChangeLog.Operation.delete, "OLD.\(key)", condition: "OLD.\(key) IS NOT NULL"))\(keepLastRow())
             \(append(ChangeLog.Operation.insert, "NEW.\(key)", condition: "NEW.\(key) IS NOT NULL"))
         END

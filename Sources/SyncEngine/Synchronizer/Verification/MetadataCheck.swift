@@ -234,7 +234,8 @@ private struct MetadataCheckRun {
             uniquingKeysWith: { first, _ in first })
         var problems: [StoreProblem] = []
         let isFormer = try hasFormerDeletions()
-        let present = try CaptureTriggers.load(db, table).storedStatements
+        let triggers = try CaptureTriggers.load(db, table)
+        let present = triggers.storedStatements
         // Those from before columns were compared by their affinities.
         let former = CaptureTriggers(table: table, affinities: [:]).storedStatements
         for (expected, former) in zip(present, former) {
@@ -244,7 +245,7 @@ private struct MetadataCheckRun {
                 problems.append(
                     StoreProblem(
                         .metadata, "trigger \(name) of table \(table.name) is missing", table: table.name))
-            case expected, former, LastRows.formerTrigger(former): break
+            case expected, former, LastRows.formerTrigger(former), triggers.formerKeyTrigger: break
             // The next synchronization makes them anew, together with their table.
             case _? where isFormer && (name.hasPrefix("_sync_d_") || name.hasPrefix("_sync_k_")): break
             default:
