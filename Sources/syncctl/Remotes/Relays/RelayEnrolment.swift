@@ -23,7 +23,7 @@ struct RelayEnrolment {
     /// Uses the link up, and synchronizes through the channel. The store knows the relay then.
     ///
     /// Once the store is a device of the member whom the link is for, the link is spent, and the store keeps the relay by which to say so:
-    /// what fails after that is a remark, and what the user cancels ends the command.
+    /// what fails after that is a remark, and what the user cancels ends the command. So it keeps the relay before it becomes that.
     ///
     /// - throws: ``Failure``, `RelayError`, `SyncError`. Unless it was a cancellation after that, what the store knew before stays, and
     ///   the link is given back.
@@ -38,6 +38,7 @@ struct RelayEnrolment {
         let known = KnownRelay(name: name, address: link.address, channel: channel)
         let relay: OpenedRelay
         let isSpent: Bool
+        var isSaved = false
         do {
             if let former, former.channel.id == channel.id, former.channel != channel {
                 throw RelayError(
@@ -45,14 +46,16 @@ struct RelayEnrolment {
                     hint: "ask for a new link; if that fails too, the relay should not be relied on")
             }
             relay = try Network.opened(known, of: synchronizer).relay
-            // What belongs to another database ends it here, before anything is remembered.
+            try book.save(known)
+            isSaved = true
+            // What belongs to another database ends it here.
             isSpent = try accept(membership, synchronizer, relay, context)
             if !isSpent { try synchronize(synchronizer, relay, context) }
         } catch {
             joining.release(channel, membership)
+            if isSaved { forget(former, in: book, store, context) }
             throw error
         }
-        try book.save(known)
         tell(former, known, context)
         do {
             if isSpent { try synchronize(synchronizer, relay, context) }
@@ -61,6 +64,20 @@ struct RelayEnrolment {
             try remark(error, store, context)
         }
         return known
+    }
+
+    /// Puts back what the store knew by the name before.
+    private func forget(
+        _ former: KnownRelay?, in book: RelayBook, _ store: String, _ context: CommandContext
+    ) {
+        do {
+            if let former { try book.save(former) } else { try book.remove(name) }
+        } catch {
+            let removal = "syncctl remote remove \(CommandWords.path(store)) \(CommandWords.operand(name))"
+            context.note(
+                "the store keeps the relay though the link was not used: \(error); forget it with: \(removal)"
+            )
+        }
     }
 
     /// Says that the first synchronization has to be repeated, and ends the command if it was the user who stopped it.

@@ -163,6 +163,35 @@
             #expect(relay.stop() == 0)
         }
 
+        @Test func aStoreThatCantKeepTheRelayDoesNotBecomeTheMemberAndMayTryAgain() throws {
+            let relay = try RelayProcess(place)
+            try place.makeReplica("c.db", "c", of: "a.db", "a")
+            let link = try file(of: share(relay, ["--label", "carl"]))
+            func change(_ sql: String) throws {
+                let queue = try place.open("c.db", "c")
+                try queue.write { try $0.execute(sql: sql) }
+                try queue.close()
+            }
+            try change(
+                """
+                CREATE TRIGGER refuse BEFORE INSERT ON _sync_setting WHEN NEW.name GLOB 'relay *' BEGIN
+                    SELECT RAISE(ABORT, 'not now');
+                END
+                """)
+            let words = ["remote", "add", place.path("c.db"), "--invitation-file", link] + own("c")
+            let refused = try place.run(words)
+            #expect(refused.status != 0 && refused.errors.contains("not now"), "\(refused.errors)")
+            #expect(try relays("c.db", "c").isEmpty)
+            try change("DROP TRIGGER refuse")
+            // The link was given back.
+            try place.succeed(words)
+            #expect(try relays("c.db", "c").count == 1)
+            let members = try place.succeed(["member", "list", place.path("c.db"), "--json"] + own("c"))
+            let known = try #require(members.document()["members"] as? [[String: Any]])
+            #expect(known.contains { $0["name"] as? String == "carl" && $0["local"] as? Bool == true })
+            #expect(relay.stop() == 0)
+        }
+
         @Test func aCtrlCDuringTheFirstSynchronizationEndsTheCommandAndKeepsTheRelay() throws {
             let relay = try RelayProcess(place)
             for name in ["b", "c"] { try place.makeReplica("\(name).db", name, of: "a.db", "a") }
