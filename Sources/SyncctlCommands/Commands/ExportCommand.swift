@@ -210,33 +210,42 @@ struct ExportCommand: ParsableCommand {
                     throw Failure(
                         "there is no table \(table)", hints: ["tables: \(tables.joined(separator: ", "))"])
                 }
-                return try export.write(name, format, to: to)
+                return try removingLeftovers(of: to) { try export.write(name, format, to: to) }
             }
-            guard format != .sql, let to else { return try export.writeScript(to: to) }
+            guard format != .sql, let to else {
+                return try removingLeftovers(of: to) { try export.writeScript(to: to) }
+            }
             return try writeFolder(to, TextExport.contentTables(db), format, export)
         }
     }
 
+    /// Writes a file, after what killed exports to the same name have left was removed.
+    private func removingLeftovers(of file: String?, _ body: () throws -> Int64) throws -> Int64 {
+        guard let file else { return try body() }
+        return try FileReplacement.removingLeftovers(of: file, purpose: OutputFile.purpose, body)
+    }
+
     private func writeFolder(
-        _ folder: String, _ tables: [String], _ format: TextExport.Format, _ export: TextExport
+        _ path: String, _ tables: [String], _ format: TextExport.Format, _ export: TextExport
     ) throws -> Int64 {
-        let files = FileManager.default
-        try StoreFileCheck.requirePlace(of: folder)
-        guard !files.fileExists(atPath: folder) else {
-            throw StoreError(.exists, "there is a file already", path: folder)
-        }
-        guard mkdir(folder, 0o700) == 0 else { throw Failure.system("cannot create \(folder)", code: errno) }
-        do {
-            var count: Int64 = 0
-            var names = TableFileNames()
-            for table in tables {
-                let name = names.name(of: table, format.rawValue)
-                count += try export.write(table, format, to: "\(folder)/\(name)")
+        try FileReplacement.removingLeftovers(
+            of: OutputFolder.trimmed(path), purpose: OutputFolder.purpose, isFolder: true
+        ) {
+            let folder = try OutputFolder(path)
+            do {
+                var count: Int64 = 0
+                var names = TableFileNames()
+                for table in tables {
+                    let name = names.name(of: table, format.rawValue)
+                    count += try export.write(
+                        table, format, to: folder.file(name), shownAs: "\(path)/\(name)")
+                }
+                try folder.finish()
+                return count
+            } catch {
+                folder.discard()
+                throw error
             }
-            return count
-        } catch {
-            try? files.removeItem(atPath: folder)
-            throw error
         }
     }
 }

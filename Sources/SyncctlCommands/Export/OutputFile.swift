@@ -13,7 +13,12 @@ import Foundation
 ///
 /// A file that is not finished is removed, so that nobody takes a part for the whole.
 final class OutputFile {
+    /// What its temporary name is told by.
+    static let purpose = "export"
+
     private let path: String?
+    /// What errors call the file.
+    private let shownPath: String
     /// The file has its name only when it is whole.
     private let temporary: String
     private let terminal: Terminal
@@ -23,10 +28,15 @@ final class OutputFile {
 
     /// Creates the file, or uses standard output when `path` is nil.
     ///
+    /// - parameters:
+    ///   - path: The path of the file.
+    ///   - terminal: What standard output is.
+    ///   - shownPath: What errors call the file, when it is in a folder that has another name yet.
     /// - throws: ``StoreError`` of code `exists` when there is a file already, and `reservedName` when the name is that
     ///   of a file beside a store.
-    init(_ path: String?, _ terminal: Terminal) throws {
+    init(_ path: String?, _ terminal: Terminal, shownAs shownPath: String? = nil) throws {
         self.path = path
+        self.shownPath = shownPath ?? path ?? ""
         self.terminal = terminal
         guard let path else {
             descriptor = -1
@@ -37,9 +47,9 @@ final class OutputFile {
         guard !FileManager.default.fileExists(atPath: path) else {
             throw StoreError(.exists, "there is a file already", path: path)
         }
-        temporary = "\(path).export-\(String(UInt64.random(in: .min ... .max), radix: 16))"
+        temporary = "\(path).\(OutputFile.purpose)-\(String(UInt64.random(in: .min ... .max), radix: 16))"
         descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Failure.system("cannot create \(path)", code: errno) }
+        guard descriptor >= 0 else { throw Failure.system("cannot create \(self.shownPath)", code: errno) }
     }
 
     deinit {
@@ -61,7 +71,7 @@ final class OutputFile {
         try buffer.withUnsafeBytes { bytes in
             guard path != nil else { return try terminal.writeOutput(bytes: bytes) }
             let code = DescriptorOutput.write(bytes, to: descriptor)
-            guard code == 0 else { throw Failure.system("cannot write \(path ?? "")", code: code) }
+            guard code == 0 else { throw Failure.system("cannot write \(shownPath)", code: code) }
         }
     }
 
@@ -69,14 +79,16 @@ final class OutputFile {
     func finish() throws {
         try flush()
         if let path {
-            guard fsync(descriptor) == 0 else { throw Failure.system("cannot write \(path)", code: errno) }
+            guard fsync(descriptor) == 0 else {
+                throw Failure.system("cannot write \(shownPath)", code: errno)
+            }
             // A hard link, unlike a rename, never replaces a file; where there are none, a rename has to do.
             if link(temporary, path) == 0 {
                 unlink(temporary)
             } else if errno == EEXIST {
                 throw StoreError(.exists, "there is a file already", path: path)
             } else if rename(temporary, path) != 0 {
-                throw Failure.system("cannot create \(path)", code: errno)
+                throw Failure.system("cannot create \(shownPath)", code: errno)
             }
         }
         isFinished = true

@@ -36,9 +36,16 @@ struct TextExport {
 
     /// Writes one table.
     ///
+    /// - parameters:
+    ///   - table: The table.
+    ///   - format: What is written.
+    ///   - path: The path of the file; nil for standard output.
+    ///   - shownPath: What errors call the file, when it is in a folder that has another name yet.
     /// - returns: The number of rows.
-    func write(_ table: String, _ format: Format, to path: String?) throws -> Int64 {
-        let file = try OutputFile(path, terminal)
+    func write(
+        _ table: String, _ format: Format, to path: String?, shownAs shownPath: String? = nil
+    ) throws -> Int64 {
+        let file = try OutputFile(path, terminal, shownAs: shownPath)
         let count = try format == .sql ? writeSQL([table], to: file) : writeRows(table, format, to: file)
         try file.finish()
         return count

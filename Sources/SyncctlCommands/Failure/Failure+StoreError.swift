@@ -40,7 +40,10 @@ extension Failure {
                 text, hints: [error.needsNewerLibrary ? "use a newer syncctl" : "install SQLCipher 4"],
                 status: .versionMismatch)
         case .full: self = .full(error.path, "nothing was changed")
-        case .exists: self.init(text, hints: ["choose another name, or \(Self.riddance(of: error.path))"])
+        case .exists:
+            self.init(
+                text,
+                hints: [(["choose another name"] + Self.riddance(of: error.path)).joined(separator: ", or ")])
         case .keyringMissing, .keyringMismatch:
             self.init(
                 text,
@@ -62,10 +65,11 @@ extension Failure {
         }
     }
 
-    /// How a file makes room: a keyring may open a copy of the store that was there.
-    private static func riddance(of path: String?) -> String {
+    /// How a file makes room: a keyring may open a copy of the store that was there. Nobody is told to remove a folder.
+    private static func riddance(of path: String?) -> [String] {
+        if let path, FileContent(ofFile: path) == .notRegular { return [] }
         let isKeyring = [Keyring.suffix, Keyring.suffix + ".bak"].contains { path?.hasSuffix($0) == true }
-        return isKeyring ? "move the file away" : "remove the file"
+        return [isKeyring ? "move the file away" : "remove the file"]
     }
 
     /// A store whose keyring is missing looks like one that the passphrase does not open.

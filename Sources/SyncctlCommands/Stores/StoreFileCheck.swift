@@ -130,8 +130,10 @@ package enum StoreFileCheck {
                 "\(path): it is a link to \(target), which is not there",
                 hints: ["remove the link, or name the file itself: \(CommandWords.path(target))"])
         }
-        guard !FileManager.default.fileExists(atPath: path) else {
-            throw StoreError(.exists, "there is a file already", path: path)
+        var isFolder: ObjCBool = false
+        guard !FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+            let kind = isFolder.boolValue ? "folder" : "file"
+            throw StoreError(.exists, "there is a \(kind) already", path: path)
         }
     }
 
