@@ -9,8 +9,8 @@ public struct FilePlace: Sendable, Equatable {
     /// the file system gives none that lasts.
     public let identity: String?
 
-    /// The identities of the files in whose place this one was put, with their content under
-    /// another key.
+    /// The identities of files in whose place this one was put, with their content under another key: the first one since a
+    /// mark was noted, and the last ones.
     public let predecessors: [String]
 
     /// What ``setMark(_:at:)`` noted; nil when there is nothing.
@@ -40,9 +40,17 @@ public struct FilePlace: Sendable, Equatable {
 
     /// Notes something beside the content of a file, where a copy of the content does not take it along.
     ///
+    /// Who does that knows where the file is, so that the predecessors are forgotten.
+    ///
+    /// - parameters:
+    ///   - mark: What is noted.
+    ///   - path: The path of the file.
     /// - returns: Whether the file system can do that.
     public static func setMark(_ mark: [UInt8], at path: String) -> Bool {
-        setAttribute(markName, mark, of: path)
+        if attribute(successionName, of: path).value?.isEmpty == false {
+            _ = setAttribute(successionName, [], of: path)
+        }
+        return setAttribute(markName, mark, of: path)
     }
 
     /// Notes that a new file is about to take the place of another, and carries the mark over.
@@ -51,8 +59,10 @@ public struct FilePlace: Sendable, Equatable {
             let from = old.identity, let to = new.identity
         else { return }
         if let mark = old.mark { _ = setMark(mark, at: newPath) }
-        // The key may change several times before anybody looks.
-        let text = Array((old.predecessors.suffix(3) + [from, to]).joined(separator: ",").utf8)
+        // The key may change any number of times before anybody looks, who knows the first of these files. Six identities
+        // are as many as an attribute has bytes for.
+        let former = old.predecessors.prefix(1) + old.predecessors.dropFirst().suffix(3)
+        let text = Array((former + [from, to]).joined(separator: ",").utf8)
         _ = setAttribute(successionName, text, of: newPath)
     }
 

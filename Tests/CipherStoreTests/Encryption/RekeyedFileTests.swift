@@ -50,4 +50,26 @@ import Testing
         #expect(place.identity != identity || identity == nil)
         #expect(place.predecessors.allSatisfy { $0 == identity })
     }
+
+    /// The content knows the file that it was in when it was looked at.
+    @Test(arguments: [1, 4, 5, 12]) func theFirstFileIsKnownHoweverOftenTheKeyChanges(count: Int) throws {
+        guard FilePlace.setMark([1], at: path) else { return }
+        let first = try #require(FilePlace(path: path)?.identity)
+        var last = path
+        for number in 1...count {
+            let next = folder.file("\(number).db")
+            try Data([7]).write(to: URL(fileURLWithPath: next))
+            FilePlace.prepareSuccession(of: last, by: next)
+            last = next
+        }
+        let place = try #require(FilePlace(path: last))
+        #expect(place.predecessors.first == first)
+        #expect(place.mark == [1])
+        // Who notes a mark knows where it is from now on.
+        #expect(FilePlace.setMark([2], at: last))
+        let seen = try #require(FilePlace(path: last))
+        #expect(seen.predecessors.isEmpty && seen.mark == [2])
+        FilePlace.prepareSuccession(of: last, by: path)
+        #expect(FilePlace(path: path)?.predecessors == [seen.identity].compactMap { $0 })
+    }
 }
