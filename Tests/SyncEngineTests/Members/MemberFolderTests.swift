@@ -149,6 +149,16 @@ import Testing
         #expect(try carl.titles() == ["of anna", "of carl"])
     }
 
+    @Test func aStoreThatRecoversIsToldFromACopy() throws {
+        let ben = try club.join("ben")
+        try club.settle(club.anna, ben)
+        let former = try ben.replica()
+        try ben.synchronizer.membership.recover(by: club.recovery, as: MemberName("ben again"))
+        let report = try club.sync(ben)
+        #expect(report.renewedReplica == former && report.isRenewedForMember)
+        #expect(try !club.sync(ben).isRenewedForMember)
+    }
+
     @Test func statementFilesOfAReplicaAreMadeOneNowAndThen() throws {
         for number in 0..<12 {
             _ = try club.anna.synchronizer.membership.invite(MemberName("guest \(number)"), as: .reader)

@@ -64,6 +64,7 @@ struct FolderSession {
         if members?.isClaimedByAnother(greeting.replica) == true {
             // Nobody would take in what this device signs for it.
             report.renewedReplica = greeting.replica
+            report.isRenewedForMember = peer.formerReplica == nil
             removeFiles(of: greeting.replica)
             try peer.renewIdentity([])
             greeting = try peer.greet()
@@ -133,6 +134,7 @@ struct FolderSession {
             abandon(report.local, contents, knowing: former)
             if abandoned != nil { heads[report.local] = nil }
             report.renewedReplica = report.local
+            report.isRenewedForMember = false
             report.local = greeting.replica
         }
         if bytes > 0 {

@@ -71,6 +71,8 @@ public struct FolderReport: Equatable, Sendable {
     public internal(set) var unsent: UnsentChanges?
     /// The former replica id of this store, if it turned out to be copied or restored and got a new id.
     public internal(set) var renewedReplica: ReplicaID?
+    /// Whether ``renewedReplica`` stays with another device of the members, as after a recovery, so that the file is no copy.
+    public internal(set) var isRenewedForMember = false
     /// Why the contact could not be noted for the status, although the changes were exchanged; nil when it was.
     public internal(set) var unrecordedReason: String?
 

@@ -107,12 +107,14 @@ struct MemberRecoverCommand: ParsableCommand {
             let key = try MembershipRecoveryKey(words)
             let synchronizer = try Synchronizer(existing: context.open(options))
             let membership = synchronizer.membership
+            let wasMember = try membership.role() != nil
             // With a key that does not count nothing is made, and no other key is shown.
             guard makesNewKey, try membership.state()?.recovery == key.card else {
                 try membership.recover(by: key, as: name, successor: nil)
                 try context.print(
                     Document(store: options.store, name: name.text, recoveryKey: nil),
                     text: PrintableText.escaped("\(options.store) is a device of \(name) now, who is admin"))
+                if wasMember { noteFormerMember(context) }
                 return .success
             }
             let shown = try ShownRecoveryKey(printedBy: context) {
@@ -122,8 +124,16 @@ struct MemberRecoverCommand: ParsableCommand {
                 try membership.recover(by: key, as: name, successor: next)
             }
             context.note(MemberNames.recoveryNote)
+            if wasMember { noteFormerMember(context) }
             return .success
         }
+    }
+
+    private func noteFormerMember(_ context: CommandContext) {
+        let store = CommandWords.path(options.store)
+        context.note(
+            "the member whose device it was before stays one; see: syncctl member list \(store), and: syncctl member remove \(store) <name>"
+        )
     }
 }
 

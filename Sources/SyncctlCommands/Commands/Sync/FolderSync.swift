@@ -208,9 +208,11 @@ struct FolderExchange {
 
     private func remarks(_ report: FolderReport, _ context: CommandContext) throws -> ExitStatus {
         if let old = report.renewedReplica {
-            context.note(
-                "this store was replica \(old.shortDescription) and is a new one: its file is a copy, or was restored from an older one"
-            )
+            let reason =
+                report.isRenewedForMember
+                ? "it is the device of another member now, and the former one keeps that"
+                : "its file is a copy, or was restored from an older one"
+            context.note("this store was replica \(old.shortDescription) and is a new one: \(reason)")
         }
         for note in report.notes { context.note(note) }
         if let reason = report.unrecordedReason {
