@@ -5,6 +5,8 @@ import Foundation
 struct CommandLineUsage {
     let root: any ParsableCommand.Type
     let arguments: [String]
+    /// Whether there is a file; tests give their own.
+    var isFile: (String) -> Bool = { FileManager.default.fileExists(atPath: $0) }
 
     /// The short names of options, which may stand behind one dash together.
     private static let shortNames = Set("hqry")
@@ -74,7 +76,8 @@ struct CommandLineUsage {
         let (names, last, rest) = commands
         let subcommands = last.configuration.subcommands.map(Self.name)
         let isHelp = arguments.first == "help"
-        guard !subcommands.isEmpty, isHelp || last.configuration.defaultSubcommand == nil else { return nil }
+        let takesStore = !isHelp && last.configuration.defaultSubcommand != nil
+        guard !subcommands.isEmpty, !takesStore || isMistypedCommand(rest) else { return nil }
         let group = ([Self.name(root)] + names).joined(separator: " ")
         guard let word = rest.first else {
             guard !isHelp, !names.isEmpty else { return nil }
@@ -88,6 +91,14 @@ struct CommandLineUsage {
             hints: (nearest.map { ["did you mean: \(group) \($0)"] } ?? []) + [help])
     }
 
+    /// Whether words begin with one that is no command of a group that takes a store, too: it looks like no file, none has
+    /// this name, and another name follows.
+    private func isMistypedCommand(_ words: ArraySlice<String>) -> Bool {
+        guard let word = words.first, let next = words.dropFirst().first else { return false }
+        return !word.isEmpty && !word.contains { "-./".contains($0) } && !next.hasPrefix("-")
+            && !isFile(word)
+    }
+
     /// The failure for an error of the parser.
     ///
     /// - parameters:
@@ -99,21 +110,24 @@ struct CommandLineUsage {
         // As all other messages. One that begins with a name or an acronym stays.
         let isWord = message.dropFirst().first?.isLowercase ?? false
         let text = isWord ? message.prefix(1).lowercased() + message.dropFirst() : message
-        return .usage(text, hints: dashHints + usage + [help])
+        return .usage(text, hints: dashHints(message) + usage + [help])
     }
 
     /// The failure for a name that the parser took for the short names of options.
     var misreadName: Failure {
-        .usage("a name that begins with a dash is taken for options", hints: dashHints + [help])
+        .usage("a name that begins with a dash is taken for options", hints: dashHints(nil) + [help])
     }
 
     /// How a name is written that begins with a dash.
-    private var dashHints: [String] {
+    ///
+    /// - parameter message: What the parser says, which names an option that it does not know.
+    private func dashHints(_ message: String?) -> [String] {
         let names = words.filter { word in
             guard word.hasPrefix("-"), word.count > 1 else { return false }
             // A number is one, and two dashes begin an option that is mistyped, unless there is a file of that name.
+            if word.hasPrefix("--"), let message, !message.contains(word) { return false }
             return word.hasPrefix("--") || Int(word) != nil
-                ? FileManager.default.fileExists(atPath: word)
+                ? isFile(word)
                 : !word.dropFirst().allSatisfy(Self.shortNames.contains)
         }
         guard let name = names.first else { return [] }

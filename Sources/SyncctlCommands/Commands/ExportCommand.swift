@@ -100,7 +100,9 @@ struct ExportCommand: ParsableCommand {
                 "name the new file with --to; only text, of --format, goes to standard output")
         }
         if let format, format != .sql, table == nil, to == nil {
-            throw ValidationError("several tables need a folder: add --to <folder>, or --table <table>")
+            throw ValidationError(
+                "CSV and JSON lines of a store are a folder with a file for each table: add --to <folder>, or --table <table>"
+            )
         }
     }
 

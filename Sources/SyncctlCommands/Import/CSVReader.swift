@@ -38,6 +38,11 @@ final class CSVReader {
     static let maximumRecordBytes = 32 << 20
     static let maximumColumns = 2_000
 
+    /// Whether a byte can separate fields: any of ASCII that does not mean something else.
+    static func canSeparateFields(_ byte: UInt8) -> Bool {
+        byte < 0x80 && ![0, CSVByte.quote, CSVByte.lineFeed, CSVByte.carriageReturn].contains(byte)
+    }
+
     var header: [String] { scanner.header }
     /// The 1-based line on which the last record began.
     var line: Int { scanner.line }
@@ -58,8 +63,7 @@ final class CSVReader {
         source: ImportSource, delimiter: UInt8 = UInt8(ascii: ","), bufferSize: Int = 256 << 10
     ) throws(CSVError) {
         let path = source.path
-        let reserved = [0, CSVByte.quote, CSVByte.lineFeed, CSVByte.carriageReturn]
-        guard delimiter < 0x80, !reserved.contains(delimiter) else {
+        guard Self.canSeparateFields(delimiter) else {
             let message = "the delimiter must be an ASCII character other than a quote or a line end"
             throw CSVError(code: .invalidDelimiter, path: path, line: nil, message: message, hint: nil)
         }

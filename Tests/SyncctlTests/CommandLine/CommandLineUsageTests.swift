@@ -52,10 +52,34 @@ import Testing
         (["help", "nonsense"], "no command syncctl nonsense"), (["key"], "add, list"),
         (["key", "lst", "a.db"], "did you mean: syncctl key list"),
         (["help", "key", "nonsense"], "syncctl key nonsense"),
+        (["parked", "resolve", "a.db"], "no command syncctl parked resolve"),
+        (["parked", "retyr", "a.db"], "did you mean: syncctl parked retry"),
+        (["conflicts", "reslove", "a.db", "12"], "did you mean: syncctl conflicts resolve"),
     ]) func anUnknownCommandIsNamedWithTheNearestOne(words: [String], text: String) throws {
         let result = try CommandRunner.runHere(words)
         #expect(result.status == 64 && result.output.isEmpty)
         #expect(result.errors.contains(text), "\(result.errors)")
+    }
+
+    /// A group of commands that takes a store goes on to do so.
+    @Test func aStoreWithoutADotIsNoCommand() throws {
+        try place.makeStore("store", "a", rows: 0..<1)
+        for words in [["parked", place.path("store")], ["conflicts", place.path("store"), "--limit", "3"]] {
+            try place.succeed(words + own)
+        }
+        for words in [["parked", "nothing"], ["conflicts", "nothing", "--limit", "3"]] {
+            #expect(try place.run(words + own).status == 10)
+        }
+    }
+
+    /// The message is about something else than the option, even when a file has the option's name.
+    @Test func anOptionIsNoNameThatBeginsWithADash() {
+        let usage = CommandLineUsage(
+            root: InitCommand.self, arguments: ["", "--json"], isFile: { _ in true })
+        let empty = usage.failure("The name of a file is empty", explanation: "")
+        #expect(!empty.hints.contains { $0.contains("--json") })
+        let unknown = usage.failure("Unknown option '--json'", explanation: "")
+        #expect(unknown.hints.contains { $0.contains("./--json") })
     }
 
     @Test func errorsOfTheParserHaveTheFormOfAllOthers() throws {

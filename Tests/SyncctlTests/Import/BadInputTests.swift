@@ -132,6 +132,8 @@ import Testing
             (["export"] + store + ["--to", place.path("c.db")], ["--to-passphrase-file"]),
             (["init", place.path("c.db"), "--clone", file, "--from", file], ["exclude each other"]),
             (["import"] + store + ["x.csv", "--delimiter", ";;"], ["--delimiter"]),
+            (["import"] + store + ["x.csv", "--delimiter", "\""], ["--delimiter"]),
+            (["import"] + store + ["x.csv", "--delimiter", "\n"], ["--delimiter"]),
             (["log"] + store + ["--limit", "0"], ["--limit"]),
             (["status"] + store + ["--passphrase-fd", "3"], ["exclude each other"]),
             (["rekey"] + store + ["--new-passphrase-file", place.secret("a")], ["is the old one"]),

@@ -20,6 +20,9 @@ import Testing
 
     @Test(arguments: ["bash", "zsh", "fish"]) func theShellCompletesCommands(shell: String) throws {
         let script = try CommandRunner.runHere(["completion", "print", shell])
+        let document = try CommandRunner.runHere(["completion", "print", shell, "--json"]).document()
+        #expect(document["shell"] as? String == shell)
+        #expect((document["script"] as? String).map { $0 + "\n" } == script.output)
         #expect(script.status == 0 && script.output.contains("syncctl") && script.output.contains("compact"))
         let folder = try TemporaryFolder()
         let file = folder.file("deep/er/script")

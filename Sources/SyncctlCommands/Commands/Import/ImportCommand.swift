@@ -82,8 +82,13 @@ struct ImportCommand: ParsableCommand {
     }
 
     func validate() throws {
-        if let delimiter, delimiter != "tab", delimiter.utf8.count != 1 {
-            throw ValidationError("--delimiter takes one ASCII character, or tab")
+        if let delimiter, delimiter != "tab" {
+            guard let byte = delimiter.utf8.first, delimiter.utf8.count == 1,
+                CSVReader.canSeparateFields(byte)
+            else {
+                throw ValidationError(
+                    "--delimiter takes one ASCII character other than a quote or a line end, or tab")
+            }
         }
         if format == .jsonl && (delimiter != nil || !nullWords.isEmpty) {
             throw ValidationError("--delimiter and --null go with CSV; JSON has commas, and null")

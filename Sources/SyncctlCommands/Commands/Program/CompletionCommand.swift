@@ -126,17 +126,23 @@ struct CompletionInstallCommand: ParsableCommand {
 struct CompletionPrintCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "print", abstract: "Print the script for a shell.",
-        usage: "syncctl completion print [bash | zsh | fish]")
+        usage: "syncctl completion print [bash | zsh | fish] [<options>]")
 
     @Argument(help: "The shell: bash, zsh or fish (default: that of $SHELL).")
     var shell: CompletingShell?
 
     @OptionGroup var global: GlobalOptions
 
+    private struct Document: Encodable {
+        let shell: String
+        let script: String
+    }
+
     func run() throws {
         try CommandContext.run(global) { context in
             let shell = try CompletingShell.chosen(shell, context.environment)
-            try context.terminal.writeOutput(shell.script())
+            let script = try shell.script()
+            try context.print(Document(shell: shell.rawValue, script: script), text: script)
             return .success
         }
     }
