@@ -171,7 +171,13 @@ struct KeyConversionReport: Encodable {
 
     /// What the next device has to know, if a table had integer keys.
     var advice: String? {
-        let keys = tables.compactMap { item in item.lastOldKey.map { "--new-since \(item.name)=\($0)" } }
+        let keys = tables.compactMap { item in
+            item.lastOldKey.map { key in
+                // A name that begins with a dash would be taken for an option.
+                let separator = item.name.utf8.first == UInt8(ascii: "-") ? "=" : " "
+                return "--new-since\(separator)\(CommandWords.quoted(item.name))=\(key)"
+            }
+        }
         guard !keys.isEmpty else { return nil }
         return """
             Copies of this file that are converted get the same keys. Rows that they gave one old key become one row: if rows were \

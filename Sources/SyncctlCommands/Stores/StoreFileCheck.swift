@@ -83,9 +83,22 @@ package enum StoreFileCheck {
                 path,
                 hints: ["archives are made with: syncctl export <store> --to <file>\(ArchiveName.suffix)"])
         }
-        guard FileContent(ofFile: path) != .text else {
+        let content = FileContent(ofFile: path)
+        guard content != .text else {
             throw Failure.noKeyOpens("\(path): it is a text, and no archive")
         }
+        // One that has the name of an archive, and another head, is damaged, which its reader says.
+        guard [.plaintext, .other].contains(content), !ArchiveName.isArchive(path),
+            FileManager.default.isReadableFile(atPath: path)
+        else { return }
+        let file = CommandWords.path(path)
+        throw Failure(
+            "\(path): it is no archive",
+            hints: [
+                content == .plaintext
+                    ? "encrypt it into a new store with: syncctl init <store> --from \(file)"
+                    : "another replica of a store is made with: syncctl init <store> --clone \(file)"
+            ])
     }
 
     /// Throws when a new file or folder can't be made at a path: its own folder is not there, or the name is that of a

@@ -114,6 +114,23 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: place.path("x.db")))
     }
 
+    @Test func whatIsNoArchiveIsNoDamagedOne() throws {
+        let plain = try DatabaseQueue(path: place.path("plain"))
+        try plain.write { try $0.execute(sql: "CREATE TABLE t (a)") }
+        try plain.close()
+        let secret = ["--archive-passphrase-file", place.secret("c")]
+        for (file, hint) in [("a.db", "--clone"), ("plain", "--from")] {
+            let path = place.path(file)
+            try expect(
+                1, "\(path): it is no archive", "\(hint) \(path)",
+                running: ["restore", path, place.path("x.db")] + own("a") + secret)
+        }
+        // What has the name of an archive was one.
+        try FileManager.default.copyItem(atPath: place.path("a.db"), toPath: place.path("b.csa"))
+        let restored = ["restore", place.path("b.csa"), place.path("x.db")] + own("a") + secret
+        try expect(16, running: restored)
+    }
+
     @Test func aStoreOfWhichLittleIsLeftIsDamaged() throws {
         let whole = try Data(contentsOf: URL(fileURLWithPath: place.path("a.db")))
         // A byte that no text has, whatever the salt of the store is.

@@ -52,6 +52,21 @@ import Testing
         #expect(refused.errors.contains("view recent is ordered by id"))
     }
 
+    @Test func theNamesOfTablesAreQuotedForAShell() throws {
+        let queue = try place.open("a.db", "a")
+        try queue.write { db in
+            for name in ["we ird \" t", "-dash"] {
+                let table = name.quotedDatabaseIdentifier
+                try db.execute(sql: "CREATE TABLE \(table) (id INTEGER PRIMARY KEY, name TEXT)")
+                try db.execute(sql: "INSERT INTO \(table) VALUES (1, 'one')")
+            }
+        }
+        try queue.close()
+        let result = try place.succeed(arguments(["--all", "--dry-run"]))
+        #expect(result.errors.contains("--new-since 'we ird \" t'=1"), "\(result.errors)")
+        #expect(result.errors.contains("--new-since=-dash=1"), "\(result.errors)")
+    }
+
     @Test func tablesAreConvertedAndTrackedAndABackupIsKept() throws {
         let result = try place.succeed(
             arguments([

@@ -80,7 +80,7 @@ struct LogCommand: ParsableCommand {
                 table: try table.map { try tableName($0, queue) }, key: row, replica: by,
                 sinceMilliseconds: try since?.milliseconds(now: now))
             let entries = try filter.entries(of: synchronizer, limit: limit)
-            if let table = filter.table, entries.isEmpty { try requireTable(table, synchronizer) }
+            if entries.isEmpty { try requireKnown(filter, synchronizer) }
             let shown = values || global.isJSON ? try HistoryValues.load(entries, from: queue) : nil
             try context.print(
                 Document(
@@ -106,7 +106,18 @@ struct LogCommand: ParsableCommand {
         return tables.first { $0.isSameIdentifier(as: name) } ?? name
     }
 
-    /// Refuses a table that is not known, which would look like one without changes.
+    /// Refuses a table or a replica that is not known, which would look like one without changes.
+    private func requireKnown(_ filter: HistoryFilter, _ synchronizer: Synchronizer) throws {
+        if let table = filter.table { try requireTable(table, synchronizer) }
+        guard let by, by != "here" else { return }
+        let replicas = try synchronizer.replicas()
+        guard replicas.contains(where: { $0.replica.description.hasPrefix(by.lowercased()) }) else {
+            throw Failure(
+                "no replica whose identifier begins with \(by) is known here",
+                hints: ["see: syncctl replica list \(CommandWords.path(options.store))"])
+        }
+    }
+
     private func requireTable(_ name: String, _ synchronizer: Synchronizer) throws {
         let history = HistoryFilter(table: name, key: nil, replica: nil, sinceMilliseconds: nil)
         guard try history.entries(of: synchronizer, limit: 1).isEmpty else { return }
