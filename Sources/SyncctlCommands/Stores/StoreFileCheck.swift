@@ -10,21 +10,54 @@ package enum StoreFileCheck {
     /// Why a name can't be that of a file; nil when it can.
     package static func obstacle(toName path: String) -> String? {
         guard !path.isEmpty else { return "the name of a file is empty" }
+        if let scheme = scheme(of: path) {
+            // What follows may be an invitation, which is a secret.
+            return "\(scheme)… is an address, and no file"
+        }
         return path == memoryName
             ? "\(memoryName) is no file, and nothing of it would last: name a file" : nil
+    }
+
+    /// What an address begins with, such as `https://`; nil for a path.
+    private static func scheme(of path: String) -> String? {
+        guard let end = path.range(of: "://") else { return nil }
+        let name = path[..<end.lowerBound]
+        let isScheme = name.utf8.allSatisfy { byte in
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                || "0123456789+-.".utf8.contains(byte)
+        }
+        // A folder can have a name with a colon at its end.
+        guard !name.isEmpty, isScheme, !FileManager.default.fileExists(atPath: "\(name):") else { return nil }
+        return String(path[..<end.upperBound])
     }
 
     /// Throws when there is no such file, or a name is none.
     package static func requireExisting(_ path: String) throws {
         if let obstacle = obstacle(toName: path) { throw Failure.usage(obstacle) }
-        if let target = danglingTarget(of: path) {
-            throw Failure.missing(
-                target,
-                hints: ["\(CommandWords.path(path)) is a link to it: remove the link, or name another file"])
-        }
+        try requireNoDeadLink(path)
         guard FileManager.default.fileExists(atPath: path) else {
             throw StoreError(.missing, "there is no such file", path: path)
         }
+    }
+
+    /// Throws when a path is that of a link that leads nowhere, or in a circle.
+    private static func requireNoDeadLink(_ path: String) throws {
+        if isLinkLoop(path) { throw linkLoop(path, status: .storeMissing) }
+        guard let target = danglingTarget(of: path) else { return }
+        throw Failure.missing(
+            target,
+            hints: ["\(CommandWords.path(path)) is a link to it: remove the link, or name another file"])
+    }
+
+    private static func linkLoop(_ path: String, status: ExitStatus) -> Failure {
+        Failure(
+            "\(path): it is a link that leads back to itself",
+            hints: ["remove the link, or name another file"], status: status)
+    }
+
+    private static func isLinkLoop(_ path: String) -> Bool {
+        var information = stat()
+        return stat(path, &information) != 0 && errno == ELOOP
     }
 
     /// Throws when there is no such file, or one of another kind that says so.
@@ -50,6 +83,16 @@ package enum StoreFileCheck {
     /// Throws when there is no store of a remote or of an original, with the way to make a replica and not just any
     /// store. What is no store is not noted as a remote either.
     static func requireReplica(_ path: String, of store: String) throws {
+        if let obstacle = obstacle(toName: path) {
+            let name = CommandWords.path(store)
+            throw Failure.usage(
+                obstacle,
+                hints: [
+                    "a server or a relay is named as the store knows it; see: syncctl remote list \(name)",
+                    "an invitation makes it known: syncctl remote add \(name)",
+                ])
+        }
+        try requireNoDeadLink(path)
         switch FileContent(ofFile: path) {
         case .missing:
             throw Failure.missing(
@@ -70,6 +113,8 @@ package enum StoreFileCheck {
 
     /// Throws when the store that is to be cloned is not there.
     static func requireOriginal(_ path: String) throws {
+        if let obstacle = obstacle(toName: path) { throw Failure.usage(obstacle) }
+        try requireNoDeadLink(path)
         guard FileContent(ofFile: path) != .missing else {
             throw Failure.missing(path, hints: ["--clone takes the store that the new one is a replica of"])
         }
@@ -138,6 +183,7 @@ package enum StoreFileCheck {
 
     /// Throws when a file is there already, before anybody is asked for a passphrase.
     static func requireFree(_ path: String) throws {
+        if isLinkLoop(path) { throw linkLoop(path, status: .failure) }
         if let target = danglingTarget(of: path) {
             throw Failure(
                 "\(path): it is a link to \(target), which is not there",

@@ -111,6 +111,51 @@ import Testing
             running: ["status", place.path("link.db")] + own("a"))
     }
 
+    @Test func aLinkInACircleIsToldFromOneToNowhere() throws {
+        try place.makeStore("a.db", "a", rows: 0..<1)
+        try FileManager.default.createSymbolicLink(
+            atPath: place.path("loop"), withDestinationPath: "loop")
+        try FileManager.default.createSymbolicLink(
+            atPath: place.path("dead"), withDestinationPath: "nowhere")
+        let loop = place.path("loop")
+        try expect(
+            1, "leads back to itself", without: ["not there", "name the file itself"],
+            running: ["init", loop] + own("a"))
+        for words in [
+            ["status", loop], ["sync", place.path("a.db"), "--remote", loop],
+            ["init", place.path("b.db"), "--clone", loop],
+        ] { try expect(10, "leads back to itself", running: words + own("a")) }
+        try expect(
+            10, "dead is a link",
+            running: ["init", place.path("b.db"), "--clone", place.path("dead")] + own("a"))
+    }
+
+    @Test func anAddressIsNoFile() throws {
+        try place.makeStore("a.db", "a", rows: 0..<1)
+        for words in [
+            ["status", "ssh://host/x.db"], ["init", "ssh://host/x.db"],
+            ["init", place.path("b.db"), "--clone", "https://host"],
+        ] { try expect(64, "is an address", without: ["syncctl init"], running: words + own("a")) }
+        for command in ["sync", "schema", "verify"] {
+            try expect(
+                64, "https://… is an address", "syncctl remote list", without: ["syncctl init", "secret"],
+                running: [command, place.path("a.db"), "--remote", "https://host/secret"] + own("a"))
+        }
+        // A path can have the same letters.
+        try FileManager.default.createDirectory(
+            atPath: place.path("https:"), withIntermediateDirectories: false)
+        #expect(StoreFileCheck.obstacle(toName: place.path("https:") + "//x.db") == nil)
+    }
+
+    @Test func anEmptyNameIsAWrongCommandLine() throws {
+        try place.makeStore("a.db", "a", rows: 0..<1)
+        for words in [
+            ["init", ""], ["init", place.path("b.db"), "--clone", ""],
+            ["sync", place.path("a.db"), "--remote", ""],
+            ["schema", place.path("a.db"), "--remote", ""], ["verify", place.path("a.db"), "--remote", ""],
+        ] { try expect(64, "is empty", without: ["./"], running: words + own("a")) }
+    }
+
     @Test func anArchiveIsKnownByItsHead() throws {
         try place.makeStore("a.db", "a", rows: 0..<2)
         try place.succeed(

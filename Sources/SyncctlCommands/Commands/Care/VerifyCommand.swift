@@ -60,6 +60,7 @@ struct VerifyCommand: ParsableCommand {
         if remote != nil && (isArchive || deep) {
             throw ValidationError("--remote compares stores, and all of their rows; it goes without --deep")
         }
+        if remote?.isEmpty == true { throw ValidationError("the name of the remote is empty") }
         if let remote, RemoteArgument(remote).isPlace {
             throw ValidationError(
                 "a \(RemoteArgument(remote).isFolder ? "folder" : "bucket") holds changes and no rows to compare with; name the file of a store"

@@ -54,6 +54,7 @@ package struct RemoteOptions: ParsableArguments, PassphraseOptions {
     @OptionGroup var cost: FileCostOptions
 
     package func validate() throws {
+        if given?.isEmpty == true { throw ValidationError("the name of the remote is empty") }
         let named = RemoteArgument(given)
         if remoteCommand != nil && given != nil && !named.isSSH {
             throw ValidationError("--remote-command goes with --remote ssh://host/path")

@@ -55,6 +55,7 @@ struct SchemaCommand: ParsableCommand {
         if remoteCommand != nil && !RemoteArgument(remote).isSSH {
             throw ValidationError("--remote-command goes with --remote ssh://host/path")
         }
+        if remote?.isEmpty == true { throw ValidationError("the name of the remote is empty") }
         if let remote, RemoteArgument(remote).isPlace {
             let noun = RemoteArgument(remote).isFolder ? "folder" : "bucket"
             throw ValidationError("a \(noun) does not tell how tables are made; name another replica")
