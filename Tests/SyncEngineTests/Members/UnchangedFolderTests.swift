@@ -33,6 +33,22 @@ import Testing
         #expect(names.filter { $0 != "head" && !$0.hasSuffix(".bundle") } == [])
     }
 
+    /// Its passphrase is the right one, and nothing is damaged.
+    @Test func aStoreThatIsNoMemberIsToldOnlyThat() throws {
+        let stores = try TestStores()
+        let anna = try stores.create("anna.db")
+        let carl = try stores.clone(anna, as: "carl.db")
+        let folder = FolderTransport(
+            path: stores.path("shared"), passphrase: try Passphrase("folder"), cost: .minimum)
+        for replica in [anna, carl] { _ = try replica.synchronizer.run(.both, folder) }
+        _ = try anna.synchronizer.membership.found(MemberName("anna"))
+        try anna.insert(2, "for members")
+        _ = try anna.synchronizer.run(.both, folder)
+        let report = try carl.synchronizer.run(.both, folder)
+        #expect(report.remarks.count == 1, "\(report.remarks)")
+        #expect(report.remarks.first?.contains("this store is none of them") == true)
+    }
+
     @Test func aHeadOfAProgramFromBeforeIsRead() throws {
         let text = """
             {"bundles":[{"base":{},"byteCount":4711,"name":"0001700000000000-00112233445566ff.bundle",\

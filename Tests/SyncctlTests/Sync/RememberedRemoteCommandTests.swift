@@ -1,6 +1,8 @@
+import CipherStore
 import Foundation
 import Testing
 
+@testable import SyncEngine
 @testable import SyncctlCommands
 
 /// `sync` without a name of a remote, its repetitions, and what it would do.
@@ -35,6 +37,26 @@ import Testing
         let result = try place.run(["sync", place.path("a.db"), "--remote", place.path("none.db")] + both)
         #expect(result.status == 10)
         #expect(try place.run(["sync", place.path("a.db")] + both).status == 64)
+    }
+
+    @Test func statusSaysHowAMistypedRemoteIsForgotten() throws {
+        // As an exchange does when ssh or a server can't be reached.
+        let queue = try place.open("a.db", "a")
+        try queue.write { db in
+            try SyncAttempts.record(
+                db, failure: SyncError.changedMeanwhile, name: "hbu", at: 1_700_000_000_000)
+        }
+        try queue.close()
+        let words = "syncctl remote remove \(place.path("a.db")) hbu"
+        let status = try place.succeed(["status", place.path("a.db")] + own)
+        #expect(status.output.contains(words), "\(status.output)")
+        try place.succeed(["remote", "remove", place.path("a.db"), "hbu"] + own)
+        #expect(try !place.succeed(["status", place.path("a.db")] + own).output.contains("hbu"))
+        // One with which it went well once is no mistake.
+        try place.succeed(["sync", place.path("a.db"), "--remote", place.path("b.db")] + both)
+        try FileManager.default.removeItem(atPath: place.path("b.db"))
+        _ = try place.run(["sync", place.path("a.db"), "--remote", place.path("b.db")] + both)
+        #expect(try !place.succeed(["status", place.path("a.db")] + own).output.contains("remote remove"))
     }
 
     @Test func ofSeveralOneIsNamedOrAllAreTaken() throws {

@@ -30,6 +30,8 @@ struct FolderContents {
     private(set) var closed: [ReplicaID: [UInt8]] = [:]
     /// Whether there are statements about members.
     private(set) var hasStatements = false
+    /// What is wrong with files that no key here opens, and that members may have written of whom this store knows nothing.
+    private var closedRemarks: [String] = []
     /// What could not be used, and why.
     private(set) var remarks: [String] = []
 
@@ -54,7 +56,8 @@ struct FolderContents {
         for replica in replicas { try readFiles(of: replica, store) }
         bundles.sort { ($0.number, $0.replica) < ($1.number, $1.replica) }
         try excludeUnreadable()
-        if hasStatements && members == nil { remarks.append(Self.strangerRemark(folder)) }
+        let isStranger = hasStatements && members == nil
+        remarks += isStranger ? [Self.strangerRemark(folder)] : closedRemarks
     }
 
     /// The replicas that have a folder.
@@ -98,7 +101,7 @@ struct FolderContents {
                     continue
                 }
                 problem = problem ?? head.error
-                remarks.append(head.error.description)
+                closedRemarks.append(head.error.description)
             } catch let newer as FolderHead.Newer {
                 try note(newer, replica)
             } catch let error as StoreError {
@@ -201,6 +204,9 @@ struct FolderContents {
                 base: header.base, target: header.target, byteCount: size, isListed: false)
         } catch let error as MailboxError {
             throw error
+        } catch let error as StoreError where error.code == .wrongPassphrase {
+            closedRemarks.append("\(path): \(error.message)")
+            return nil
         } catch {
             remarks.append("\(path): \((error as? StoreError)?.message ?? "\(error)")")
             return nil

@@ -188,6 +188,15 @@ struct StatusCommand: ParsableCommand {
                 lines.append(
                     "  \(style.yellow(remote.failureCount == 0 ? "refused" : "failed"))  \(PrintableText.escaped(remote.name)) (\(age)): \(PrintableText.escaped(error))"
                 )
+                // A mistyped name stays until somebody says so. A program without servers has no such command.
+                if remote.lastSuccessMilliseconds == nil, remote.failureCount > 0,
+                    NetworkSupport.access != nil
+                {
+                    let name = CommandWords.operand(PrintableText.escaped(remote.name))
+                    lines.append(
+                        "          it never succeeded, and is forgotten by: syncctl remote remove \(CommandWords.path(options.store)) \(name)"
+                    )
+                }
             }
             if let tables = remote.scope.tableNames {
                 let names = tables.map(PrintableText.escaped).joined(separator: ", ")
