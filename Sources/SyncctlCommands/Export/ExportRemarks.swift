@@ -55,7 +55,7 @@ final class ExportRemarks {
             return
                 "\(row): its line has \(size), and may have \(HumanFormat.bytes(CSVReader.maximumRecordBytes))"
         case .tooManyColumns:
-            return "\(table) has more than \(HumanFormat.count(CSVReader.maximumColumns)) columns"
+            return "\(table) has more columns than a file may have, or than this SQLite takes"
         case .emptyColumnName:
             return "\(table) has a column without a name"
         }

@@ -7,7 +7,7 @@ struct ImportRefusal: Encodable, Equatable {
         case fieldTooLong
         /// The row is longer than a line may be.
         case recordTooLong
-        /// The table has more columns than a file may have.
+        /// The table has more columns than a file may have, or than the SQLite that runs takes.
         case tooManyColumns
         /// A column has no name, or one of spaces.
         case emptyColumnName
@@ -57,7 +57,10 @@ struct ImportCheck {
         _ db: Database, _ table: String, _ names: [String], isCSV: Bool, _ care: RowText.CSVCare,
         _ limits: Limits
     ) throws {
-        (self.table, self.names, self.isCSV, self.care, self.limits) = (table, names, isCSV, care, limits)
+        (self.table, self.names, self.isCSV, self.care) = (table, names, isCSV, care)
+        var limits = limits
+        limits.columnCount = Swift.min(limits.columnCount, ImportPlan.columnCountMax(db))
+        self.limits = limits
         let keyNames = try Row.fetchAll(
             db, sql: "PRAGMA main.table_info(\(table.quotedDatabaseIdentifier))"
         ).filter { try $0.decode(Int.self, forColumn: "pk") > 0 }.map {

@@ -48,10 +48,12 @@ struct ImportPlan {
         }
     }
 
-    /// A statement takes so many values, and each row is one.
+    /// How many columns a file may have for the library that runs: a statement takes so many values, each row is one, and
+    /// one more value is for a key that is made.
+    static func columnCountMax(_ db: Database) -> Int { db.maximumStatementArgumentCount - 1 }
+
     private func checkCount(_ db: Database) throws {
-        // One more for a key that is made.
-        let limit = db.maximumStatementArgumentCount - 1
+        let limit = Self.columnCountMax(db)
         guard columns.count > limit else { return }
         throw Failure(
             "\(path) has \(HumanFormat.count(columns.count)) columns, and this SQLite takes rows of \(HumanFormat.count(limit))",

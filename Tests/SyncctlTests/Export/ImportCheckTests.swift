@@ -53,6 +53,20 @@ import Testing
         #expect(refusals.map(\.byteCount) == [21, 68, 22])
     }
 
+    /// The library that runs may take fewer columns than a file has.
+    @Test(arguments: [TextExport.Format.csv, .jsonl])
+    func aTableWithMoreColumnsThanTheLibraryTakesIsRefused(format: TextExport.Format) throws {
+        let most = try DatabaseQueue().read { $0.maximumStatementArgumentCount } - 1
+        for count in [998, 999, 1_500] {
+            let names = (0..<count).map { "c\($0)" }.joined(separator: ", ")
+            let remarks = try export(format, limits: ImportCheck.Limits()) {
+                try $0.execute(sql: "CREATE TABLE t (\(names))")
+            }
+            let expected: [ImportRefusal.Reason] = count > most ? [.tooManyColumns] : []
+            #expect(remarks.refusals.map(\.reason) == expected, "\(count)")
+        }
+    }
+
     @Test func linesOfJSONHaveNoLimitOfFields() throws {
         var limits = Self.limits
         limits.recordByteCount = 90
