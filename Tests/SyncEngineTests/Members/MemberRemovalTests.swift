@@ -72,6 +72,8 @@ import Testing
         #expect(try report.refused.count == 1 && refused.replica == club.id(ben))
         #expect(refused.reason == .removed && refused.member?.text == "ben")
         #expect(refused.description.hasSuffix("ben was removed"))
+        // It was said before.
+        #expect(!report.notes.contains { $0.contains("was removed") }, "\(report.notes)")
         #expect(
             try club.anna.synchronizer.status().remotes.first?.lastError?.contains("ben was removed") == true)
         let told = try club.sync(ben)

@@ -80,6 +80,7 @@ struct FolderSession {
         if direction != .push { try pull(contents, &greeting, &report) }
         if direction != .pull { try pushAtOnce(contents, greeting, &report) }
         remember(contents, greeting, &report)
+        try noteRemovals(&report)
         if direction != .pull { try lookAtSnapshot(contents, &report) }
         return report
     }

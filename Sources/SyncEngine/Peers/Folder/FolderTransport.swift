@@ -67,6 +67,8 @@ public struct FolderReport: Equatable, Sendable {
     public internal(set) var role: MemberRole?
     /// The replicas whose files were not taken in, because of who wrote them. Empty in a database without members.
     public internal(set) var refused: [RefusedFiles] = []
+    /// Those of them whose member was removed, as it was told before.
+    var toldRemovals: Set<ReplicaID> = []
     /// How many changes of this replica were not sent, because it may not write, and why; nil when all were.
     public internal(set) var unsent: UnsentChanges?
     /// The former replica id of this store, if it turned out to be copied or restored and got a new id.
@@ -76,8 +78,10 @@ public struct FolderReport: Equatable, Sendable {
     /// Why the contact could not be noted for the status, although the changes were exchanged; nil when it was.
     public internal(set) var unrecordedReason: String?
 
-    /// All that is to be said about it, in sentences: the ``remarks``, whose files were ``refused``, and what is ``unsent``.
+    /// All that is to be said about it, in sentences: the ``remarks``, whose files were ``refused``, and what is ``unsent``. That a
+    /// member was removed is said once of each of its replicas.
     public var notes: [String] {
-        remarks + refused.map(\.description) + (unsent.map { [$0.description] } ?? [])
+        let news = refused.filter { $0.reason != .removed || !toldRemovals.contains($0.replica) }
+        return remarks + news.map(\.description) + (unsent.map { [$0.description] } ?? [])
     }
 }

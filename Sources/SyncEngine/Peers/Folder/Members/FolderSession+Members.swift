@@ -14,6 +14,17 @@ extension FolderSession {
         folder = folder.opening(try record.filePassphrases())
     }
 
+    /// Notes of whom it was told before that their member was removed, and of whom it is told now.
+    func noteRemovals(_ report: inout FolderReport) throws {
+        let removed = Set(report.refused.filter { $0.reason == .removed }.map(\.replica))
+        guard !removed.isEmpty else { return }
+        let told = try peer.database.read { try ToldRemovals.load($0) }
+        report.toldRemovals = told
+        let new = removed.subtracting(told)
+        // What can't be noted is told again, and the exchange is done.
+        if !new.isEmpty { try? peer.database.write { try ToldRemovals.add($0, new) } }
+    }
+
     /// Says what has to be said before anything is written: who writes this replica, and with which key.
     ///
     /// - returns: Whether this store writes its head, and more if it may.
