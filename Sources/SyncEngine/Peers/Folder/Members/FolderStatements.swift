@@ -144,7 +144,7 @@ struct FolderStatements {
         guard let found else {
             throw SyncError(
                 .notMember,
-                "\(folder.mailbox.location): there are no statements of the members who invited this device; try again later, or ask for a new invitation"
+                "\(folder.mailbox.location): there are no statements of the members who invited this device; whoever did has to synchronize with this place first, so try again then, or ask for a new invitation"
             )
         }
         return found
