@@ -108,6 +108,8 @@ extension Synchronizer {
                 ) { copy in
                     try source.check()
                     guard let invitation, let members else { return }
+                    // Those of the mailbox count, which were read one by one, and none that only its writer has.
+                    try StatementLedger.removeAll(copy)
                     try invitation.accept(members.record, in: copy, environment)
                 }
             } catch is DigestedSource.Mismatch {

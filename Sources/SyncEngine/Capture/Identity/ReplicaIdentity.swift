@@ -12,6 +12,8 @@ enum ReplicaIdentity {
     /// had not folded, which only a foreign copy has, become the clone's, and merge as equal values.
     static func mintForClone(_ db: Database, _ environment: SyncEnvironment) throws {
         try MetadataSchema.upgrade(db)
+        // Somebody else may have written the file, and what is kept of statements is believed later.
+        try StatementLedger.removeForged(db, of: StoreMetadata.require(db).store)
         try mintForCopy(db, environment)
         try PeerRegister(db: db).removeAll()
         try RemoteSchema.forget(db)

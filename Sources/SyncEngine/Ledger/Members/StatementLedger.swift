@@ -33,11 +33,11 @@ enum StatementLedger {
 
     /// Notes which statement founded the membership. Statements of another one are forgotten.
     static func setFounding(_ db: Database, _ founding: StatementID) throws {
-        if try self.founding(db) != founding { try db.execute(sql: "DELETE FROM _sync_statement") }
+        if try self.founding(db) != founding { try removeAll(db) }
         try SyncSetting.set(db, foundingSetting, Data(founding.bytes))
     }
 
-    /// The statements. They were checked when they came.
+    /// The statements. They were checked when they came, or when the file was made of another one.
     static func loadAll(_ db: Database) throws -> [SignedStatement] {
         try db.rows("SELECT content FROM _sync_statement ORDER BY id") { row in
             let content: Data = try row.decodeStrictly(atIndex: 0)
@@ -56,6 +56,40 @@ enum StatementLedger {
         }
         return times
     }
+
+    /// Removes what passes for statements in a file that somebody else may have written: each has to be signed by the device
+    /// that it names, be of the database, and stand under its own name. No more stay than a database may have.
+    ///
+    /// - parameter store: The database.
+    static func removeForged(_ db: Database, of store: StoreID) throws {
+        try db.execute(
+            sql: """
+                DELETE FROM _sync_statement
+                WHERE typeof(name) <> 'blob' OR typeof(content) <> 'blob' OR length(content) > ?
+                """, arguments: [MembershipLimits.statementByteCountMax])
+        var (count, byteCount) = (0, 0)
+        var forged: [Int64] = []
+        let cursor = try Row.fetchCursor(db, sql: "SELECT id, name, content FROM _sync_statement ORDER BY id")
+        while let row = try cursor.next() {
+            let (name, content): (Data, Data) = (try row.decode(atIndex: 1), try row.decode(atIndex: 2))
+            guard let statement = try? SignedStatement(bytes: Array(content)),
+                Data(statement.id.bytes) == name, statement.statement.store == store,
+                count < MembershipLimits.statementCountMax,
+                byteCount <= MembershipLimits.totalByteCountMax - content.count
+            else {
+                forged.append(try row.decode(atIndex: 0))
+                continue
+            }
+            count += 1
+            byteCount += content.count
+        }
+        for id in forged {
+            try db.execute(sql: "DELETE FROM _sync_statement WHERE id = ?", arguments: [id])
+        }
+    }
+
+    /// Forgets all statements.
+    static func removeAll(_ db: Database) throws { try db.execute(sql: "DELETE FROM _sync_statement") }
 
     /// Keeps statements. Those that are kept already stay as they are.
     static func add(_ db: Database, _ statements: [SignedStatement], at milliseconds: Int64) throws {

@@ -1,0 +1,90 @@
+import CipherStore
+import Foundation
+import SyncMembers
+import Testing
+
+@testable import SyncEngine
+
+/// Files that another member has written, from which somebody begins: whatever is in them.
+@Suite struct ForeignSnapshotTests {
+    let club: MemberStores
+    /// A plain writer, whose files they are.
+    let ben: TestReplica
+    /// For one who begins.
+    let invitation: MembershipInvitation
+
+    init() throws {
+        club = try MemberStores()
+        ben = try club.join("ben")
+        invitation = try club.anna.synchronizer.membership.invite(MemberName("carl"), as: .admin)
+        try club.settle(club.anna, ben)
+    }
+
+    private func join() throws -> TestReplica {
+        try Synchronizer.join(
+            club.folder.transport, at: club.stores.path("carl.db"),
+            passphrase: Passphrase("passphrase of carl.db"), invitation: invitation,
+            environment: club.stores.clock.environment)
+        return try club.stores.open("carl.db")
+    }
+
+    // MARK: Statements
+
+    /// Puts into ben's store that anna has made ben an admin, which she has not signed, and spoils the signature of what was
+    /// said last.
+    private func forgeStatements() throws {
+        let anna = try #require(try club.anna.synchronizer.membership.record())
+        let device = try #require(anna.device)
+        let change = RoleChange(member: try club.member("ben").id, role: .admin, cutOffs: [:])
+        let statement = try anna.state.statement(.setRole(change), by: device)
+        let last = try #require(
+            try ben.value("SELECT content FROM _sync_statement ORDER BY id DESC LIMIT 1", as: Data.self))
+        try ben.queue.write { db throws in
+            try db.execute(
+                sql: "UPDATE _sync_statement SET content = ? WHERE content = ?",
+                arguments: [Data(Self.spoiled(Array(last))), last])
+            try db.execute(
+                sql: "INSERT INTO _sync_statement (name, content, at) VALUES (?, ?, 0)",
+                arguments: [Data(statement.id.bytes), Data(Self.spoiled(statement.bytes))])
+        }
+        #expect(try ben.synchronizer.membership.role() == .admin)
+    }
+
+    /// A statement with another signature than that of its issuer.
+    private static func spoiled(_ bytes: [UInt8]) -> [UInt8] {
+        Array(bytes.dropLast()) + [(bytes.last ?? 0) ^ 1]
+    }
+
+    /// Whether each statement that a store keeps is by the one that it names.
+    private func keepsSignedStatementsOnly(_ replica: TestReplica) throws -> Bool {
+        let record = try #require(try replica.synchronizer.membership.record())
+        return record.state.statements.values.allSatisfy {
+            (try? SignedStatement(bytes: $0.bytes)) != nil
+        }
+    }
+
+    private func roleOfBen(in replica: TestReplica) throws -> MemberRole? {
+        let state = try #require(try replica.synchronizer.membership.state())
+        return state.members.values.first { $0.name.text == "ben" }?.role
+    }
+
+    @Test func nobodyBelievesStatementsOfASnapshotThatTheirIssuersHaveNotSigned() throws {
+        try forgeStatements()
+        try ben.synchronizer.publishSnapshot(in: club.folder)
+        let carl = try join()
+        #expect(try roleOfBen(in: carl) == .writer)
+        #expect(try keepsSignedStatementsOnly(carl))
+        #expect(try carl.synchronizer.membership.role() == .admin)
+        // What it says itself rests upon nothing that others lack.
+        try club.settle(carl, club.anna)
+        #expect(try club.member("carl").role == .admin)
+        #expect(try club.anna.synchronizer.membership.state() == carl.synchronizer.membership.state())
+    }
+
+    @Test func aCopyKeepsNoStatementsThatTheirIssuersHaveNotSigned() throws {
+        try forgeStatements()
+        let copy = try club.stores.clone(ben, as: "copy.db")
+        #expect(try roleOfBen(in: copy) == .writer)
+        #expect(try keepsSignedStatementsOnly(copy))
+    }
+}
