@@ -58,26 +58,37 @@ extension Synchronizer {
             finishing: { try mintIdentity(of: $0, environment) })
     }
 
-    /// The same of an archive whose bytes come from elsewhere.
+    /// The same of an archive whose bytes come from elsewhere, which has to be that of a replica.
     ///
     /// - parameters:
     ///     - name: How errors name the archive.
+    ///     - check: Looks at what was read, before anything is made of it.
     ///     - finish: What is done in the new store at last, in the transaction that makes it a replica.
+    /// - throws: As ``restore(archive:to:opening:passphrase:environment:progress:)``; ``SyncError`` of code `notSynchronized`;
+    ///   what the functions throw.
     static func restore(
         archive: any ByteSource, name: String, to path: String, opening secret: ArchiveSecret,
         passphrase: borrowing Passphrase, environment: SyncEnvironment, progress: StoreProgressHandler?,
-        finishing finish: @escaping (Database) throws -> Void = { _ in }
+        checking check: @escaping (Database) throws -> Void,
+        finishing finish: @escaping (Database) throws -> Void
     ) throws {
         try StoreArchive.restore(
             archive, path: name, to: path, opening: secret, passphrase: passphrase, progress: progress,
-            finishing: { try mintIdentity(of: $0, environment, finishing: finish) })
+            finishing: { copy in
+                try check(copy)
+                try mintReplica(of: copy, environment, finishing: finish)
+            })
     }
 
-    private static func mintIdentity(
-        of copy: Database, _ environment: SyncEnvironment,
-        finishing finish: (Database) throws -> Void = { _ in }
-    ) throws {
+    /// Makes a store a replica of its own, if it is one at all.
+    private static func mintIdentity(of copy: Database, _ environment: SyncEnvironment) throws {
         guard try copy.tableExists("_sync_state") else { return }
+        try mintReplica(of: copy, environment, finishing: { _ in })
+    }
+
+    private static func mintReplica(
+        of copy: Database, _ environment: SyncEnvironment, finishing finish: (Database) throws -> Void
+    ) throws {
         try copy.inTransaction {
             try ReplicaIdentity.mintForClone(copy, environment)
             try finish(copy)

@@ -96,6 +96,7 @@ extension Synchronizer {
         guard Set(contents.heads.values.map(\.store)).count <= 1 else {
             throw SyncError(.otherStore, "the folder holds several databases")
         }
+        let store = members?.record.state.store ?? contents.heads.values.lazy.compactMap(\.store).first
         var problem: (any Error)?
         for snapshot in contents.snapshots {
             let location = mailbox.place.location(of: snapshot.file)
@@ -104,14 +105,17 @@ extension Synchronizer {
                     try mailbox.place.open(snapshot.file), expected: snapshot.digest)
                 return try restore(
                     archive: source, name: location, to: path, opening: mailbox.secret,
-                    passphrase: passphrase, environment: environment, progress: progress
-                ) { copy in
-                    try source.check()
-                    guard let invitation, let members else { return }
-                    // Those of the mailbox count, which were read one by one, and none that only its writer has.
-                    try StatementLedger.removeAll(copy)
-                    try invitation.accept(members.record, in: copy, environment)
-                }
+                    passphrase: passphrase, environment: environment, progress: progress,
+                    checking: { copy in
+                        try source.check()
+                        try requireReplica(copy, of: store, location)
+                    },
+                    finishing: { copy in
+                        guard let invitation, let members else { return }
+                        // Those of the mailbox count, which were read one by one, and none that only its writer has.
+                        try StatementLedger.removeAll(copy)
+                        try invitation.accept(members.record, in: copy, environment)
+                    })
             } catch is DigestedSource.Mismatch {
                 problem = StoreError(
                     .archiveDamaged, "the snapshot is not the one that its member has signed", path: location)
@@ -124,6 +128,19 @@ extension Synchronizer {
         throw problem
             ?? SyncError(
                 .snapshotMissing, "the folder holds no snapshot that a replica could begin with" + remarks)
+    }
+
+    /// Checks that what a snapshot holds is a replica of the database, so that nothing else is taken for one.
+    ///
+    /// - throws: `StoreError` of code `archiveDamaged`; ``SyncError``, `DatabaseError`.
+    private static func requireReplica(_ copy: Database, of store: StoreID?, _ location: String) throws {
+        guard try copy.tableExists(SyncNames.state, in: "main") else {
+            throw StoreError(.archiveDamaged, "the snapshot holds no replica", path: location)
+        }
+        guard try store == nil || StoreMetadata.require(copy).store == store else {
+            throw StoreError(
+                .archiveDamaged, "the snapshot holds a replica of another database", path: location)
+        }
     }
 
     /// So many files of a mailbox are named in one error.

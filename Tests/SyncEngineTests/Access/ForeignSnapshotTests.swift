@@ -87,4 +87,65 @@ import Testing
         #expect(try roleOfBen(in: copy) == .writer)
         #expect(try keepsSignedStatementsOnly(copy))
     }
+
+    // MARK: What is no replica of the database
+
+    /// Puts an archive of another file in the place of ben's snapshot, and has ben list it.
+    ///
+    /// - parameter isDigestRight: Whether ben signs the digest of that file, and not of the snapshot that he has written.
+    private func replaceSnapshot(by queue: DatabaseQueue, isDigestRight: Bool) throws {
+        try ben.synchronizer.publishSnapshot(in: club.folder)
+        let record = try #require(try ben.synchronizer.membership.record())
+        let device = try #require(record.device)
+        let folder = try club.transport(ben).writing(in: #require(record.state.currentEpoch))
+        let file = club.path(try #require(try club.files(".csa").first))
+        try FileManager.default.removeItem(atPath: file)
+        let lock = folder.lock(record.state.store)
+        try queue.writeWithoutTransaction { db in try StoreArchive.write(of: db, to: file, lock: lock) }
+        var digest = FileDigest()
+        digest.update(try Data(contentsOf: URL(fileURLWithPath: file)))
+        var head = try club.head(ben)
+        let former = try #require(head.snapshot)
+        head.snapshot = FolderHead.File(
+            name: former.name, base: [:], target: former.target,
+            byteCount: try #require(FolderPaths.byteCount(file)),
+            sha256: isDigestRight ? digest.text : former.sha256)
+        head.prepare(for: device.card.id)
+        try head.write(
+            FolderPaths(club.id(ben)).file(FolderPaths.headName), folder, store: record.state.store,
+            by: device, now: club.stores.clock.environment.milliseconds())
+    }
+
+    /// A database without sync metadata.
+    private func plainDatabase() throws -> DatabaseQueue {
+        let queue = try DatabaseQueue(
+            path: club.stores.path("plain.db"), configuration: TestStores.configuration("plain.db"))
+        try queue.write { try $0.execute(sql: TestStores.schema) }
+        return queue
+    }
+
+    private func expectRefusal(_ words: String) throws {
+        let error = #expect(throws: StoreError.self) { try join() }
+        #expect(error?.code == .archiveDamaged && error?.message.contains(words) == true, "\(error as Any)")
+        #expect(!FileManager.default.fileExists(atPath: club.stores.path("carl.db")))
+        // What was refused has not used the invitation up.
+        try club.anna.synchronizer.publishSnapshot(in: club.folder)
+        #expect(try join().titles() == ["of anna"])
+    }
+
+    @Test func aFileWithoutMetadataInThePlaceOfASnapshotIsComparedWithItsDigest() throws {
+        try replaceSnapshot(by: plainDatabase(), isDigestRight: false)
+        try expectRefusal("not the one that its member has signed")
+    }
+
+    @Test func aSnapshotWithoutMetadataIsNone() throws {
+        try replaceSnapshot(by: plainDatabase(), isDigestRight: true)
+        try expectRefusal("holds no replica")
+    }
+
+    @Test func aSnapshotOfAnotherDatabaseIsNone() throws {
+        let other = try TestStores(seed: 9).create()
+        try replaceSnapshot(by: other.queue, isDigestRight: true)
+        try expectRefusal("another database")
+    }
 }
