@@ -7,6 +7,8 @@ extension SimulationRun {
         guard replicas.count < replicaCountMax, let source = random.element(of: replicas) else { return }
         let number = newNumber()
         note("replica \(number) is cloned from replica \(source.name)")
+        let isForging = simulation.sabotage == .forgesChains
+        if isForging { try source.stopForging() }
         try source.synchronizer.clone(
             to: world.factory.path("\(number)"), passphrase: world.factory.secret())
         try source.observe(now: world.clock.now(source.number))
@@ -21,6 +23,7 @@ extension SimulationRun {
             throw SimulationViolation(.progress, "replica \(number) differs from what it is a clone of")
         }
         replicas.append(clone)
+        if isForging { for replica in [source, clone] { try replica.sabotage(.forgesChains) } }
     }
 
     /// A file is copied as any other file. The copy becomes a replica of its own: when it sees that

@@ -48,14 +48,15 @@ extension Synchronizer {
     ///     - passphrase: The passphrase of the store.
     ///     - environment: Where time and randomness come from.
     ///     - progress: Called with how far it is; an error that it throws ends the whole.
-    /// - throws: `StoreError`, `DatabaseError`. No file is left at `path` then.
+    /// - throws: ``SyncError`` of code `unsafeSchema` when a trigger, a view or anything else in the archive reaches into what
+    ///   synchronization keeps for itself; `StoreError`, `DatabaseError`. No file is left at `path` then.
     public static func restore(
         archive: String, to path: String, opening secret: ArchiveSecret, passphrase: borrowing Passphrase,
         environment: SyncEnvironment = .system, progress: StoreProgressHandler? = nil
     ) throws {
         try StoreArchive.restore(
             archive, to: path, opening: secret, passphrase: passphrase, progress: progress,
-            finishing: { try mintIdentity(of: $0, environment) })
+            finishing: { try mintIdentity(of: $0, environment, archive) })
     }
 
     /// The same of an archive whose bytes come from elsewhere, which has to be that of a replica.
@@ -76,21 +77,41 @@ extension Synchronizer {
             archive, path: name, to: path, opening: secret, passphrase: passphrase, progress: progress,
             finishing: { copy in
                 try check(copy)
-                try mintReplica(of: copy, environment, finishing: finish)
+                try mintReplica(of: copy, environment, name, finishing: finish)
             })
     }
 
+    /// Checks the schema of a new store that was made of a file by somebody else, before it gets any key.
+    ///
+    /// - parameters:
+    ///     - database: The new store.
+    ///     - original: What errors call the file.
+    /// - throws: ``SyncError`` of code `unsafeSchema` when a trigger, a view or anything else in it reaches into what
+    ///   synchronization keeps for itself; `DatabaseError`.
+    package static func checkSchema(of database: any DatabaseWriter, from original: String) throws {
+        try database.write { db throws in
+            try MetadataSchema.upgrade(db)
+            try ForeignSchema.check(db, of: original)
+        }
+    }
+
     /// Makes a store a replica of its own, if it is one at all.
-    private static func mintIdentity(of copy: Database, _ environment: SyncEnvironment) throws {
-        guard try copy.tableExists("_sync_state") else { return }
-        try mintReplica(of: copy, environment, finishing: { _ in })
+    private static func mintIdentity(
+        of copy: Database, _ environment: SyncEnvironment, _ original: String
+    ) throws {
+        guard try copy.tableExists(SyncNames.state, in: "main") else {
+            // It may become a store later.
+            return try ForeignSchema.check(copy, of: original)
+        }
+        try mintReplica(of: copy, environment, original, finishing: { _ in })
     }
 
     private static func mintReplica(
-        of copy: Database, _ environment: SyncEnvironment, finishing finish: (Database) throws -> Void
+        of copy: Database, _ environment: SyncEnvironment, _ original: String,
+        finishing finish: (Database) throws -> Void
     ) throws {
         try copy.inTransaction {
-            try ReplicaIdentity.mintForClone(copy, environment)
+            try ReplicaIdentity.mintForClone(copy, environment, of: original)
             try finish(copy)
             return .commit
         }

@@ -9,19 +9,21 @@ extension Synchronizer {
     ///     - path: Where the new store goes; no file may be there.
     ///     - passphrase: The passphrase of the new store.
     ///     - progress: Called with how far it is; an error that it throws ends the whole.
-    /// - throws: `StoreError`, `DatabaseError`. No file is left at `path` then.
+    /// - throws: ``SyncError`` of code `unsafeSchema` when a trigger, a view or anything else of the store reaches into what
+    ///   synchronization keeps for itself; `StoreError`, `DatabaseError`. No file is left at `path` then.
     public func clone(
         to path: String, passphrase: borrowing Passphrase, progress: StoreProgressHandler? = nil
     ) throws {
         let passphrase = passphrase.copy()
         let environment = environment
+        let original = database.path
         try database.writeWithoutTransaction { db in
             try StoreCopy.make(
                 of: db, at: path, passphrase: passphrase, preparation: FoldedStore.preparation(environment),
                 progress: progress
             ) { copy in
                 try copy.inTransaction {
-                    try ReplicaIdentity.mintForClone(copy, environment)
+                    try ReplicaIdentity.mintForClone(copy, environment, of: original)
                     return .commit
                 }
             }

@@ -74,7 +74,8 @@ extension Synchronizer {
     ///     - progress: Called with how far it is; an error that it throws ends the whole.
     /// - throws: ``SyncError``: `snapshotMissing`, `otherStore` when the mailbox serves several databases, or holds so many
     ///   files of others that not all are tried, `notMember` when it
-    ///   has members and the invitation is missing or does not count any more; `StoreError`, `DatabaseError`;
+    ///   has members and the invitation is missing or does not count any more, `unsafeSchema` when the snapshots have
+    ///   triggers, views or others that reach into what synchronization keeps for itself; `StoreError`, `DatabaseError`;
     ///   ``MailboxError`` of code `unreachable`. No file is left at `path` then.
     public static func join(
         _ mailbox: MailboxTransport, at path: String, passphrase: borrowing Passphrase,
@@ -121,6 +122,11 @@ extension Synchronizer {
                     .archiveDamaged, "the snapshot is not the one that its member has signed", path: location)
             } catch let error as StoreError where error.code != .cancelled && error.code != .exists {
                 problem = error
+            } catch let error as SyncError where snapshotCodes.contains(error.code) {
+                // A writer must not keep newcomers out by a snapshot that nobody can begin with.
+                problem = error
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+                problem = error
             }
         }
         // What could not be read may have announced one.
@@ -142,6 +148,11 @@ extension Synchronizer {
                 .archiveDamaged, "the snapshot holds a replica of another database", path: location)
         }
     }
+
+    /// What can be wrong with a single snapshot.
+    private static let snapshotCodes: Set<SyncError.Code> = [
+        .unsafeSchema, .damagedMetadata, .metadataTooNew,
+    ]
 
     /// So many files of a mailbox are named in one error.
     private static let remarkCountMax = 3

@@ -22,7 +22,8 @@ extension SimulatedReplica {
                     sql: """
                         CREATE TRIGGER IF NOT EXISTS forged AFTER INSERT ON _sync_chain BEGIN
                             UPDATE _sync_chain SET hash = zeroblob(16) WHERE hash <> zeroblob(16);
-                        END
+                        END;
+                        UPDATE _sync_chain SET hash = zeroblob(16);
                         """)
             case .skipsBundle:
                 try db.execute(
@@ -34,4 +35,7 @@ extension SimulatedReplica {
         }
         try readRows()
     }
+
+    /// Ends what ``sabotage(_:)`` does to chains: a store is not cloned while anything stands on its metadata.
+    func stopForging() throws { try queue.write { try $0.execute(sql: "DROP TRIGGER IF EXISTS forged") } }
 }

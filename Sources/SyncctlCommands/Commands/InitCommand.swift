@@ -126,8 +126,10 @@ struct InitCommand: ParsableCommand {
             let invite = isInvited ? try readInvitation(context) : nil
             let passphrase = try context.storePassphrase(options, for: path, isNew: true)
             try create(path, passphrase, invite, context)
-            let status = try removingOnFailure(path) {
-                try Synchronizer(context.open(path, Secret(passphrase))).status()
+            let status = try removingOnFailure(path) { () throws -> SyncStatus in
+                let queue = try context.open(path, Secret(passphrase))
+                if let from { try Synchronizer.checkSchema(of: queue, from: from) }
+                return try Synchronizer(queue).status()
             }
             let cipher = EngineFeatures.current.cipherVersion ?? ""
             let what = origin(invite)

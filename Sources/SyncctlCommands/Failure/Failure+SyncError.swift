@@ -90,6 +90,8 @@ extension Failure {
             ]
         case .keysNotConvertible:
             ["what would change is shown by --dry-run; see docs/keys.md"]
+        case .unsafeSchema:
+            ["if the file is somebody else's, begin with that of another one; see docs/threat-model.md"]
         case .notComparable:
             ["synchronize them with: syncctl sync \(name) --remote <remote>"]
         default: conflictHints(code, store: name)

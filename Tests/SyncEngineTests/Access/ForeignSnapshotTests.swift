@@ -148,4 +148,27 @@ import Testing
         try replaceSnapshot(by: other.queue, isDigestRight: true)
         try expectRefusal("another database")
     }
+
+    // MARK: Triggers
+
+    @Test func aTriggerInASnapshotGetsNoKeys() throws {
+        try ben.changeUnobserved(
+            """
+            CREATE TRIGGER spy AFTER INSERT ON _sync_member_key BEGIN
+                INSERT INTO note (id, body) VALUES (randomblob(16), NEW.key);
+            END
+            """)
+        // It knows most, and is tried first.
+        try ben.insert(20, "of ben")
+        try ben.synchronizer.publishSnapshot(in: club.folder)
+        let error = #expect(throws: SyncError.self) { try join() }
+        #expect(error?.code == .unsafeSchema && error?.message.contains("trigger spy") == true)
+        #expect(!FileManager.default.fileExists(atPath: club.stores.path("carl.db")))
+        // Nobody else is kept out by it.
+        try club.anna.synchronizer.publishSnapshot(in: club.folder)
+        let carl = try join()
+        #expect(try carl.synchronizer.membership.role() == .admin)
+        #expect(
+            try carl.value("SELECT count(*) FROM note WHERE typeof(body) = 'blob'", as: Int.self) == 0)
+    }
 }

@@ -10,9 +10,16 @@ enum ReplicaIdentity {
     ///
     /// What the original had written stays the original's. Log entries that it
     /// had not folded, which only a foreign copy has, become the clone's, and merge as equal values.
-    static func mintForClone(_ db: Database, _ environment: SyncEnvironment) throws {
+    ///
+    /// - parameter original: What errors call the file that it is a copy of.
+    /// - throws: ``SyncError``, of code `unsafeSchema` when something in the schema reaches into the metadata; `DatabaseError`.
+    static func mintForClone(
+        _ db: Database, _ environment: SyncEnvironment, of original: String
+    ) throws {
         try MetadataSchema.upgrade(db)
-        // Somebody else may have written the file, and what is kept of statements is believed later.
+        // Somebody else may have written the file: what is kept of statements is believed later, and so is the mark.
+        try ForeignSchema.check(db, of: original)
+        try SchemaMark(db: db).forget()
         try StatementLedger.removeForged(db, of: StoreMetadata.require(db).store)
         try mintForCopy(db, environment)
         try PeerRegister(db: db).removeAll()

@@ -126,19 +126,23 @@ struct UserTriggers {
         // With this condition it does not run anyway, but SQLite prepares it.
         let runs = !tokens[..<begin].contains { $0.isName("_sync_state") }
         let targets = runs ? tables.union(views) : views
-        for index in tokens[begin...].indices {
+        return writtenNames(tokens[begin...]).contains { targets.contains($0.identifierKey) }
+    }
+
+    /// The names of the tables and views that statements write to.
+    static func writtenNames(_ tokens: ArraySlice<SQLToken>) -> [String] {
+        tokens.indices.compactMap { index -> String? in
             var target = index + 1
             switch true {
             case tokens[index].isKeyword("into"): break
             case tokens[index].isKeyword("update"):
-                if target < tokens.count, tokens[target].isKeyword("or") { target += 2 }
+                if target < tokens.endIndex, tokens[target].isKeyword("or") { target += 2 }
             case tokens[index].isKeyword("delete"):
-                guard target < tokens.count, tokens[target].isKeyword("from") else { continue }
+                guard target < tokens.endIndex, tokens[target].isKeyword("from") else { return nil }
                 target += 1
-            default: continue
+            default: return nil
             }
-            if target < tokens.count, targets.contains(tokens[target].text.identifierKey) { return true }
+            return target < tokens.endIndex ? tokens[target].text : nil
         }
-        return false
     }
 }

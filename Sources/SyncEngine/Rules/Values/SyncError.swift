@@ -69,6 +69,9 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
         case notComparable
         /// A replica was written to while it was compared with another one.
         case changedMeanwhile
+        /// A trigger, a view or something else in a file that somebody else may have written reaches into what synchronization
+        /// keeps for itself: the message names it.
+        case unsafeSchema
         /// The clock of this machine shows a time after the year 4199: no other store would take in what is stamped by it.
         case unusableClock
         /// The synchronization was cancelled; nothing was applied.
