@@ -2,6 +2,7 @@ import CipherStore
 import Foundation
 import SyncMembers
 import SyncWire
+import Synchronization
 import Testing
 
 @testable import SyncEngine
@@ -95,6 +96,50 @@ import Testing
         let record = try #require(try first.synchronizer.membership.record())
         #expect(record.state.devices[invitation.keys.card.id]?.isActive == false)
         #expect(record.device?.card.id != invitation.keys.card.id && record.role == .writer)
+    }
+
+    /// Two acceptances would void each other, and the invitation would be used up.
+    @Test func aStoreThatAnotherProcessMakesADeviceMeanwhileStaysThatDevice() throws {
+        let club = try MemberStores()
+        let invitation = try club.anna.synchronizer.membership.invite(MemberName("ben"), as: .writer)
+        try club.sync(club.anna)
+        let ben = try club.stranger("ben")
+        let elsewhere = try club.stores.open("ben.db").synchronizer.membership
+        let folder = club.folder.transport
+        var interrupted = folder
+        interrupted.mailbox = InterruptedMailbox(folder.mailbox) {
+            try elsewhere.accept(invitation, through: folder)
+        }
+        let error = #expect(throws: SyncError.self) {
+            try ben.synchronizer.membership.accept(invitation, through: interrupted)
+        }
+        #expect(error?.code == .notMember && error?.message.contains("already") == true)
+        #expect(try ben.synchronizer.membership.role() == .writer)
+        try club.settle(ben, club.anna)
+        #expect(try club.member("ben").role == .writer)
+        #expect(try ben.synchronizer.membership.role() == .writer)
+    }
+
+    @Test func anAcceptanceKeepsWhatTheStoreKnowsAndNothingByStrangers() throws {
+        let club = try MemberStores()
+        let invitation = try club.anna.synchronizer.membership.invite(MemberName("ben"), as: .writer)
+        try club.sync(club.anna)
+        let ben = try club.stranger("ben")
+        let known = try #require(try ben.synchronizer.membership.state())
+        let eve = try MemberDeviceKeys()
+        let strange = try SignedStatement(
+            Statement(
+                store: known.store, issuer: .device(eve.card), parents: known.heads,
+                kind: .removeDevice(DeviceRemoval(device: eve.card.id, cutOffs: [:]))), by: eve)
+        try ben.queue.write { db throws in try StatementLedger.add(db, [strange], at: 5) }
+        let before = try ben.queue.read { try StatementLedger.times($0) }
+        club.stores.clock.advance(milliseconds: 1000)
+        try ben.synchronizer.membership.accept(invitation, through: club.folder.transport)
+        let after = try ben.queue.read { try StatementLedger.times($0) }
+        #expect(after[strange.id] == nil && before[strange.id] == 5)
+        // It has known the others for as long as before.
+        #expect(known.statements.keys.allSatisfy { after[$0] == before[$0] && before[$0] != nil })
+        #expect(try ben.synchronizer.membership.role() == .writer)
     }
 
     @Test func anInvitationOfAMemberWhoWasRemovedMeanwhileDoesNotCount() throws {
@@ -241,4 +286,39 @@ import Testing
         _ = try store.synchronizer.membership.found(MemberName("anna"))
         #expect(try store.synchronizer.membership.record()?.role == .admin)
     }
+}
+
+/// A mailbox in which something happens before a file is opened for the first time.
+private final class InterruptedMailbox: Mailbox {
+    private let mailbox: any Mailbox
+    private let body: @Sendable () throws -> Void
+    private let isDone = Mutex(false)
+
+    init(_ mailbox: any Mailbox, _ body: @escaping @Sendable () throws -> Void) {
+        (self.mailbox, self.body) = (mailbox, body)
+    }
+
+    var name: String { mailbox.name }
+    var location: String { mailbox.location }
+    func folders() throws -> [String] { try mailbox.folders() }
+    func files(in folder: String) throws -> [MailboxFile] { try mailbox.files(in: folder) }
+
+    func open(_ path: MailboxPath) throws -> any MailboxReader {
+        let isFirst = isDone.withLock { done in
+            guard !done else { return false }
+            done = true
+            return true
+        }
+        if isFirst { try body() }
+        return try mailbox.open(path)
+    }
+
+    func write(
+        _ path: MailboxPath, replacing: Bool,
+        _ body: (_ sink: @escaping (Data) throws -> Void) throws -> Void
+    ) throws {
+        try mailbox.write(path, replacing: replacing, body)
+    }
+
+    func remove(_ path: MailboxPath) throws { try mailbox.remove(path) }
 }

@@ -182,6 +182,12 @@ struct MembershipRecord {
         return device
     }
 
+    /// Keeps all statements that it has, and no others, and the keys that they open.
+    func saveAll(_ db: Database, at milliseconds: Int64) throws {
+        try StatementLedger.replaceAll(db, with: Array(state.statements.values), at: milliseconds)
+        try MemberSecrets.keep(db, keyring)
+    }
+
     /// Keeps statements that are new, and the keys that they open.
     func save(_ db: Database, _ fresh: [SignedStatement], at milliseconds: Int64) throws {
         try StatementLedger.add(db, fresh, at: milliseconds)

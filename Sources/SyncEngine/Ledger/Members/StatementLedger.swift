@@ -91,6 +91,17 @@ enum StatementLedger {
     /// Forgets all statements.
     static func removeAll(_ db: Database) throws { try db.execute(sql: "DELETE FROM _sync_statement") }
 
+    /// Keeps statements and no others. Those that were kept already have been known for as long as before.
+    static func replaceAll(
+        _ db: Database, with statements: [SignedStatement], at milliseconds: Int64
+    ) throws {
+        let known = try self.times(db)
+        try removeAll(db)
+        for statement in statements {
+            try add(db, [statement], at: known[statement.id] ?? milliseconds)
+        }
+    }
+
     /// Keeps statements. Those that are kept already stay as they are.
     static func add(_ db: Database, _ statements: [SignedStatement], at milliseconds: Int64) throws {
         for statement in statements {

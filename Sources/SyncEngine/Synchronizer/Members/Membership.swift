@@ -140,12 +140,7 @@ public struct Membership: Sendable {
     private func accept(
         _ invitation: MembershipInvitation, through mailbox: MailboxTransport, replaces: Bool
     ) throws {
-        let founding = try synchronizer.database.read { try StatementLedger.founding($0) }
-        if founding == invitation.founding || !replaces {
-            guard try record()?.role == nil else {
-                throw SyncError(.notMember, "this store is a device of a member already")
-            }
-        }
+        _ = try synchronizer.database.read { try Self.known($0, invitation, replaces: replaces) }
         let store = try synchronizer.peer.store()
         guard invitation.store == nil || invitation.store == store else {
             throw SyncError(.otherStore, "the invitation is for another database")
@@ -159,8 +154,27 @@ public struct Membership: Sendable {
             guard try StoreMetadata.require(db).store == record.state.store else {
                 throw SyncError(.otherStore, "the invitation is for another database")
             }
-            try invitation.accept(record, in: db, environment)
+            // Another process may have accepted one meanwhile, and two acceptances would void each other.
+            let known = try Self.known(db, invitation, replaces: replaces)
+            try invitation.accept(record, beside: known, in: db, environment)
         }
+    }
+
+    /// What a store knows of the members that an invitation is of, which it may accept.
+    ///
+    /// - returns: nil when it knows nothing of them.
+    /// - throws: ``SyncError`` of code `notMember` when it is a member's device already.
+    private static func known(
+        _ db: Database, _ invitation: MembershipInvitation, replaces: Bool
+    ) throws -> MembershipRecord? {
+        let isSame = try StatementLedger.founding(db) == invitation.founding
+        // What is replaced may be damaged.
+        guard isSame || !replaces else { return nil }
+        let record = try MembershipRecord.load(db, StoreMetadata.require(db).store)
+        guard record?.role == nil else {
+            throw SyncError(.notMember, "this store is a device of a member already")
+        }
+        return isSame ? record : nil
     }
 
     // MARK: Statements

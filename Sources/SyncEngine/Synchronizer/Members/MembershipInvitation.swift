@@ -69,11 +69,17 @@ public struct MembershipInvitation: Sendable, CustomStringConvertible, CustomDeb
 
     /// Makes a store a device of the member, in the transaction that is open: with keys that nobody else has had.
     ///
-    /// - parameter record: What is known of the members, with the device for one use.
-    func accept(_ record: MembershipRecord, in db: Database, _ environment: SyncEnvironment) throws {
+    /// - parameters:
+    ///     - record: What is known of the members, with the device for one use.
+    ///     - known: What the store knows of the same members already. It is left out where both together would be too much.
+    func accept(
+        _ record: MembershipRecord, beside known: MembershipRecord? = nil, in db: Database,
+        _ environment: SyncEnvironment
+    ) throws {
+        var record = record
+        if let known { try Self.add(known, to: &record, in: db) }
         try requireActive(record)
         guard let member = record.state.devices[keys.card.id]?.member else { return }
-        var record = record
         record.use(keys)
         let device = try MemberDeviceKeys()
         _ = try record.say(.addDevice(NewDevice(member: member, device: device.card)))
@@ -87,6 +93,18 @@ public struct MembershipInvitation: Sendable, CustomStringConvertible, CustomDeb
         }
         try StatementLedger.setFounding(db, founding)
         try MemberSecrets.setDevice(db, device)
-        try record.save(db, Array(record.state.statements.values), at: environment.milliseconds())
+        try record.saveAll(db, at: environment.milliseconds())
+    }
+
+    /// Adds what a store knows already to what the mailbox has.
+    private static func add(
+        _ known: MembershipRecord, to record: inout MembershipRecord, in db: Database
+    ) throws {
+        do throws(MembershipError) {
+            _ = try record.take(Array(known.state.statements.values))
+        } catch {
+            // What is forgotten may be in files that were read, and have to be read again.
+            try StatementFiles.removeAll(db)
+        }
     }
 }
