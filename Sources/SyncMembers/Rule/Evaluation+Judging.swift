@@ -29,7 +29,7 @@ extension Evaluation {
     }
 
     private func judge(_ kind: StatementKind, by card: DeviceCard, in past: Past, _ verdict: inout Verdict) {
-        guard !isRemoved(card.id, in: past), let home = home(of: card.id, in: past),
+        guard let home = home(of: card.id, in: past), !isRemoved(home, in: past),
             has(home.member, .reader, in: past)
         else {
             verdict.refusal = .issuerUnknown
@@ -39,9 +39,14 @@ extension Evaluation {
         verdict.need = demand.need
         verdict.isRemoval = demand.isRemoval
         verdict.member = home.member
-        verdict.deviceGrounds = home.grounds
-        verdict.roleGrounds = grounds(of: home.member, demand.need, in: past)
-        verdict.refusal = verdict.roleGrounds.isEmpty ? .roleTooLow(demand.need) : demand.refusal
+        verdict.deviceGround = home.node
+        guard let grounds = grounds(of: home.member, demand.need, in: past) else {
+            verdict.refusal = .roleTooLow(demand.need)
+            return
+        }
+        verdict.memberGround = members[home.member]?.additions[grounds.addition].node
+        verdict.roleGrounds = grounds.grants
+        verdict.refusal = demand.refusal
     }
 
     private func demand(of kind: StatementKind, by member: MemberID, in past: Past) -> Demand {

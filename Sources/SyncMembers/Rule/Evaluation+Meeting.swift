@@ -63,7 +63,9 @@ extension Evaluation {
 
     /// Whether what a statement has its authority from counts.
     private func isGrounded(_ node: Int, _ void: BitRow) -> Bool {
-        verdicts[node].deviceGrounds.contains { !void.contains(Int($0)) }
-            && verdicts[node].roleGrounds.contains { !void.contains(Int($0)) }
+        guard let device = verdicts[node].deviceGround, let member = verdicts[node].memberGround,
+            !void.contains(device), !void.contains(member)
+        else { return false }
+        return verdicts[node].roleGrounds.contains { !void.contains(Int($0)) }
     }
 }

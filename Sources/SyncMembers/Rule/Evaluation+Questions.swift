@@ -1,46 +1,63 @@
 import SyncWire
 
 extension Evaluation {
-    /// To which member a device was added, and by which statements that count, removed or not.
+    /// To which member a device was added, and by which statement that counts, removed or not.
     ///
-    /// Of additions to several members that did not know each other, the one with the smallest name counts.
-    func home(of device: DeviceID, in past: Past) -> (member: MemberID, grounds: [Int32])? {
-        let additions = (devices[device]?.additions ?? []).filter { counts($0.node, in: past) }
-        guard let first = additions.min(by: { graph.nodes[$0.node].id < graph.nodes[$1.node].id }) else {
-            return nil
+    /// Of additions that did not know each other, one upon which the device itself has said something goes before
+    /// one upon which it has not: whoever reads the statements can name the card of any device, but only who has
+    /// its key speaks as it. Then one that adds the member, too, goes before one that does not: invitations do, and any
+    /// member can say the other. Of several such, the one with the smallest name counts.
+    func home(of device: DeviceID, in past: Past) -> DeviceAddition? {
+        guard let additions = devices[device]?.additions else { return nil }
+        if additions.count == 1 { return counts(additions[0].node, in: past) ? additions[0] : nil }
+        return additions.filter { counts($0.node, in: past) }.min { left, right in
+            let isLeft = left.acknowledged.intersects(past.statements)
+            let isRight = right.acknowledged.intersects(past.statements)
+            if isLeft != isRight { return isLeft }
+            if left.addsMember != right.addsMember { return left.addsMember }
+            return graph.nodes[left.node].id < graph.nodes[right.node].id
         }
-        return (first.member, additions.filter { $0.member == first.member }.map { Int32($0.node) })
     }
 
     /// Whether a device was removed by itself, not with its member.
-    func isRemoved(_ device: DeviceID, in past: Past) -> Bool {
-        devices[device]?.removed.intersects(past.removals) == true
+    func isRemoved(_ home: DeviceAddition, in past: Past) -> Bool {
+        home.removed.intersects(past.removals)
     }
 
     /// Whether a device is one, of a member that is one.
     func isActive(_ device: DeviceID, in past: Past) -> Bool {
-        guard !isRemoved(device, in: past), let home = home(of: device, in: past) else { return false }
+        guard let home = home(of: device, in: past), !isRemoved(home, in: past) else { return false }
         return has(home.member, .reader, in: past)
     }
 
-    /// Whether a grant gives a role that no removal has taken which did not come before it.
-    private func supports(_ grant: RoleGrant, _ need: MemberRole, _ denied: BitRow, _ past: Past) -> Bool {
-        grant.role >= need && counts(grant.node, in: past)
-            && !denied.intersects(past.removals, outside: pasts[grant.node].removals)
+    /// Whether a grant gives a role to a member that one is, and no removal has taken it which did not come before.
+    private func supports(_ grant: RoleGrant, of entry: MemberEntry, _ need: MemberRole, _ past: Past) -> Bool
+    {
+        guard grant.role >= need, counts(grant.node, in: past) else { return false }
+        let addition = entry.additions[grant.addition]
+        return counts(addition.node, in: past)
+            && !addition.denied(need).intersects(past.removals, outside: pasts[grant.node].removals)
     }
 
     /// Whether a member has at least a role.
     func has(_ member: MemberID, _ need: MemberRole, in past: Past) -> Bool {
         guard let entry = members[member] else { return false }
-        let denied = entry.denied(need)
-        return entry.grants.reversed().contains { supports($0, need, denied, past) }
+        return entry.grants.reversed().contains { supports($0, of: entry, need, past) }
     }
 
-    /// The statements that give a member at least a role.
-    func grounds(of member: MemberID, _ need: MemberRole, in past: Past) -> [Int32] {
-        guard let entry = members[member] else { return [] }
-        let denied = entry.denied(need)
-        return entry.grants.filter { supports($0, need, denied, past) }.map { Int32($0.node) }
+    /// The statements that give a member at least a role, and the place of the addition whose role it is.
+    ///
+    /// Of several additions, they are those of the one with the smallest name.
+    func grounds(
+        of member: MemberID, _ need: MemberRole, in past: Past
+    ) -> (addition: Int, grants: [Int32])? {
+        guard let entry = members[member] else { return nil }
+        let grants = entry.grants.filter { supports($0, of: entry, need, past) }
+        guard let first = grants.first else { return nil }
+        if entry.additions.count == 1 { return (0, grants.map { Int32($0.node) }) }
+        func name(_ grant: RoleGrant) -> StatementID { graph.nodes[entry.additions[grant.addition].node].id }
+        let addition = grants.reduce(first) { name($1) < name($0) ? $1 : $0 }.addition
+        return (addition, grants.filter { $0.addition == addition }.map { Int32($0.node) })
     }
 
     /// The role of a member; nil when it is none.
@@ -50,7 +67,7 @@ extension Evaluation {
 
     /// Whether a member was added, removed or not.
     func exists(_ member: MemberID, in past: Past) -> Bool {
-        members[member]?.additions.contains { counts($0, in: past) } == true
+        members[member]?.additions.contains { counts($0.node, in: past) } == true
     }
 
     /// Whether a device was added, removed or not.

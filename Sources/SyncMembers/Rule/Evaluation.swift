@@ -78,32 +78,46 @@ struct Evaluation: Sendable {
             recoveryDepths[node] = (past.recovery.flatMap { recoveryDepths[$0] } ?? 0) + 1
             recoveryCards[node] = recovery.successor ?? recoveryCard(in: past)
         case .addDevice(let new):
-            devices[new.device.id, default: DeviceEntry()].additions.append((node, new.member))
+            devices[new.device.id, default: DeviceEntry()].additions.append(
+                DeviceAddition(node: node, member: new.member, addsMember: false))
         case .setRole(let change) where !verdict.isRemoval:
-            members[change.member, default: MemberEntry()].grants.append(
-                RoleGrant(node: node, role: change.role))
+            guard let addition = grounds(of: change.member, .reader, in: past)?.addition else { break }
+            members[change.member]?.grants.append(
+                RoleGrant(node: node, role: change.role, addition: addition))
         case .setRole(let change):
             let number = number(node, &verdict)
             limit(change.member, RoleLimit(node, number, role: change.role, change.cutOffs), past)
         case .removeMember(let removal):
             let number = number(node, &verdict)
             limit(removal.member, RoleLimit(node, number, role: nil, removal.cutOffs), past)
-        case .removeDevice(let removal): remove(removal, node, number(node, &verdict), past)
+        case .removeDevice(let removal):
+            remove(removal, node, number(node, &verdict), by: verdict.member, past)
         case .bindReplica(let replica): claims[replica, default: []].append(node)
         case .epoch(let epoch):
             epochs.append(node)
             epochNodes[graph.nodes[node].id] = node
             generations.append(epoch.generation)
         }
-        if !verdict.isRemoval, case .device(let card) = statement.issuer, let member = verdict.member {
-            expose(node, of: card.id, member, &verdict, past)
+        if case .device(let card) = statement.issuer, let member = verdict.member {
+            acknowledge(node, by: card.id, verdict)
+            if !verdict.isRemoval { expose(node, of: card.id, member, &verdict, past) }
         }
     }
 
     private mutating func add(_ member: MemberID, _ role: MemberRole, _ device: DeviceID, _ node: Int) {
-        members[member, default: MemberEntry()].additions.append(node)
-        members[member, default: MemberEntry()].grants.append(RoleGrant(node: node, role: role))
-        devices[device, default: DeviceEntry()].additions.append((node, member))
+        let place = members[member]?.additions.count ?? 0
+        members[member, default: MemberEntry()].additions.append(MemberAddition(node: node))
+        members[member, default: MemberEntry()].grants.append(
+            RoleGrant(node: node, role: role, addition: place))
+        devices[device, default: DeviceEntry()].additions.append(
+            DeviceAddition(node: node, member: member, addsMember: true))
+    }
+
+    /// Notes that a device has spoken as what an addition made it.
+    private mutating func acknowledge(_ node: Int, by device: DeviceID, _ verdict: Verdict) {
+        guard let place = devices[device]?.additions.firstIndex(where: { $0.node == verdict.deviceGround })
+        else { return }
+        devices[device]?.additions[place].acknowledged.insert(node)
     }
 
     private mutating func number(_ node: Int, _ verdict: inout Verdict) -> Int {
@@ -113,16 +127,40 @@ struct Evaluation: Sendable {
         return number
     }
 
+    /// A removal of a member, or of some of its role, takes from the additions that count in its past.
     private mutating func limit(_ member: MemberID, _ limit: RoleLimit, _ past: Past) {
-        members[member, default: MemberEntry()].limit(limit)
-        kill(members[member]?.issued ?? [], by: limit.number, past) { limit.denies($0.need) }
+        var taken = BitRow()
+        for (place, node) in (members[member]?.additions.map(\.node) ?? []).enumerated()
+        where counts(node, in: past) {
+            taken.insert(node)
+            members[member]?.additions[place].limit(limit)
+        }
+        members[member]?.limits.append(limit)
+        kill(members[member]?.issued ?? [], by: limit.number, past) { verdict in
+            guard let ground = verdict.memberGround else { return false }
+            return limit.denies(verdict.need) && taken.contains(ground)
+        }
     }
 
-    private mutating func remove(_ removal: DeviceRemoval, _ node: Int, _ number: Int, _ past: Past) {
-        devices[removal.device, default: DeviceEntry()].limits.append(
+    /// A removal of a device takes the additions that count in its past: an admin's all, another member's those to
+    /// the member itself.
+    private mutating func remove(
+        _ removal: DeviceRemoval, _ node: Int, _ number: Int, by issuer: MemberID?, _ past: Past
+    ) {
+        let isAdmin = issuer.map { has($0, .admin, in: past) } ?? false
+        let additions = devices[removal.device]?.additions.map { (node: $0.node, member: $0.member) } ?? []
+        var taken = BitRow()
+        for (place, addition) in additions.enumerated()
+        where counts(addition.node, in: past) && (isAdmin || addition.member == issuer) {
+            taken.insert(addition.node)
+            devices[removal.device]?.additions[place].removed.insert(number)
+        }
+        devices[removal.device]?.limits.append(
             DeviceLimit(node: node, number: number, cutOffs: removal.cutOffs))
-        devices[removal.device, default: DeviceEntry()].removed.insert(number)
-        kill(devices[removal.device]?.issued ?? [], by: number, past) { _ in true }
+        kill(devices[removal.device]?.issued ?? [], by: number, past) { verdict in
+            guard let ground = verdict.deviceGround else { return false }
+            return taken.contains(ground)
+        }
     }
 
     /// Notes which earlier statements of the order a removal voids: those that it does not know.
@@ -139,11 +177,14 @@ struct Evaluation: Sendable {
     private mutating func expose(
         _ node: Int, of device: DeviceID, _ member: MemberID, _ verdict: inout Verdict, _ past: Past
     ) {
-        for limit in devices[device]?.limits ?? [] where !past.statements.contains(limit.node) {
-            verdict.killers.insert(limit.number)
+        let (deviceGround, memberGround) = (verdict.deviceGround, verdict.memberGround)
+        let removed = devices[device]?.additions.first { $0.node == deviceGround }?.removed ?? BitRow()
+        for limit in devices[device]?.limits ?? [] where removed.contains(limit.number) {
+            if !past.statements.contains(limit.node) { verdict.killers.insert(limit.number) }
         }
-        for limit in members[member]?.limits ?? [] where !past.statements.contains(limit.node) {
-            if limit.denies(verdict.need) { verdict.killers.insert(limit.number) }
+        let denied = members[member]?.additions.first { $0.node == memberGround }?.denied(verdict.need)
+        for limit in members[member]?.limits ?? [] where denied?.contains(limit.number) == true {
+            if !past.statements.contains(limit.node) { verdict.killers.insert(limit.number) }
         }
         if !verdict.killers.words.isEmpty { exposed.append(node) }
         grounded.append(node)

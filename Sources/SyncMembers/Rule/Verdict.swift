@@ -10,9 +10,11 @@ struct Verdict: Sendable {
     var need = MemberRole.reader
     /// The member to which the issuer belonged.
     var member: MemberID?
-    /// The statements of which one has to count, so that the issuer is a device.
-    var deviceGrounds: [Int32] = []
-    /// The statements of which one has to count, so that the member has the role that is needed.
+    /// The statement that has to count, so that the issuer is a device of its member.
+    var deviceGround: Int?
+    /// The statement that has to count, so that the member is one.
+    var memberGround: Int?
+    /// The statements of which one has to count, so that this member has the role that is needed.
     var roleGrounds: [Int32] = []
     /// The removals that void it wherever they count, by their numbers among the removals.
     var killers = BitRow()
@@ -24,6 +26,9 @@ struct Verdict: Sendable {
 struct RoleGrant: Sendable {
     let node: Int
     let role: MemberRole
+    /// The place, among the additions of the member, of the one whose role it is: of the grant itself when it adds
+    /// the member.
+    let addition: Int
 }
 
 /// Something that takes a role, or all of them.
@@ -55,34 +60,53 @@ struct DeviceLimit: Sendable {
     let cutOffs: [ReplicaID: Int64]
 }
 
-/// What the statements so far say of a member, whether they count or not.
-struct MemberEntry: Sendable {
-    var additions: [Int] = []
-    var grants: [RoleGrant] = []
-    var limits: [RoleLimit] = []
+/// Something that adds a member, and what was taken from it.
+///
+/// A removal takes from the additions that it knew. So nobody can name a member that was added after they were
+/// removed, by adding it once more as if before.
+struct MemberAddition: Sendable {
+    let node: Int
     /// The numbers of the removals that leave less than a reader, a writer, an admin.
-    var denials = [BitRow(), BitRow(), BitRow()]
-    /// The statements of its devices.
-    var issued: [Int] = []
-    /// What the last of these had its role from.
-    var lastGrounds: [Int32] = []
+    private var denials = [BitRow(), BitRow(), BitRow()]
+
+    init(node: Int) { self.node = node }
 
     func denied(_ need: MemberRole) -> BitRow { denials[Int(need.rawValue) - 1] }
 
     mutating func limit(_ limit: RoleLimit) {
-        limits.append(limit)
         for need in MemberRole.allCases where limit.denies(need) {
             denials[Int(need.rawValue) - 1].insert(limit.number)
         }
     }
 }
 
+/// Something that adds a device to a member, what took that again, and what the device said upon it.
+struct DeviceAddition: Sendable {
+    let node: Int
+    let member: MemberID
+    /// Whether it adds the member, too, which takes an admin.
+    let addsMember: Bool
+    /// The numbers of the removals that knew it, and that were allowed to take it.
+    var removed = BitRow()
+    /// The statements that the device itself made as this member's.
+    var acknowledged = BitRow()
+}
+
+/// What the statements so far say of a member, whether they count or not.
+struct MemberEntry: Sendable {
+    var additions: [MemberAddition] = []
+    var grants: [RoleGrant] = []
+    var limits: [RoleLimit] = []
+    /// The statements of its devices.
+    var issued: [Int] = []
+    /// What the last of these had its role from.
+    var lastGrounds: [Int32] = []
+}
+
 /// What the statements so far say of a device.
 struct DeviceEntry: Sendable {
-    /// The statements that add it, and to which member.
-    var additions: [(node: Int, member: MemberID)] = []
+    var additions: [DeviceAddition] = []
     var limits: [DeviceLimit] = []
-    var removed = BitRow()
     /// The statements that it issued.
     var issued: [Int] = []
 }

@@ -10,8 +10,13 @@ extension Evaluation {
         nodes.filter { counts($0) }.map { id($0) }.sorted()
     }
 
+    /// What removed a member that is none any more: it took an addition that counts.
     private func removals(of member: MemberID) -> [Int] {
-        (members[member]?.limits ?? []).filter { $0.role == nil && counts($0.node) }.map(\.node)
+        guard let entry = members[member], !has(member, .reader, in: whole) else { return [] }
+        let denied = entry.additions.filter { counts($0.node) }.map { $0.denied(.reader) }
+        return entry.limits.filter { limit in
+            counts(limit.node) && denied.contains { $0.contains(limit.number) }
+        }.map(\.node)
     }
 
     /// The members whose addition counts.
@@ -22,7 +27,8 @@ extension Evaluation {
         }
         var list: [MemberID: Member] = [:]
         for (member, entry) in members {
-            guard let addition = entry.additions.filter({ counts($0) }).min(by: { id($0) < id($1) }),
+            let additions = entry.additions.map(\.node).filter { counts($0) }
+            guard let addition = additions.min(by: { id($0) < id($1) }),
                 let name = name(in: graph.nodes[addition].statement.kind)
             else { continue }
             list[member] = Member(
@@ -57,13 +63,13 @@ extension Evaluation {
         var list: [DeviceID: MemberDevice] = [:]
         for (device, entry) in devices {
             guard let home = home(of: device, in: whole),
-                let addition = home.grounds.map(Int.init).min(by: { id($0) < id($1) }),
-                let card = card(in: graph.nodes[addition].statement.kind)
+                let card = card(in: graph.nodes[home.node].statement.kind)
             else { continue }
-            let removals = entry.limits.map(\.node).filter { counts($0) } + removals(of: home.member)
+            let own = entry.limits.filter { counts($0.node) && home.removed.contains($0.number) }.map(\.node)
             list[device] = MemberDevice(
-                card: card, member: home.member, isActive: isActive(device, in: whole), addedBy: id(addition),
-                removedBy: removals.map { id($0) }.sorted())
+                card: card, member: home.member, isActive: isActive(device, in: whole),
+                addedBy: id(home.node),
+                removedBy: (own + removals(of: home.member)).map { id($0) }.sorted())
         }
         return list
     }
@@ -82,7 +88,8 @@ extension Evaluation {
             let ofRole = limits[home.member] ?? writingLimits(of: home.member)
             limits[home.member] = ofRole
             list[replica] = MemberReplica(
-                device: device, member: home.member, lastSequence: lastSequence(of: replica, device, ofRole),
+                device: device, member: home.member,
+                lastSequence: lastSequence(of: replica, device, home, ofRole),
                 otherClaimants: others.subtracting([device]).sorted())
         }
         return list
@@ -90,23 +97,33 @@ extension Evaluation {
 
     /// For each grant that lets a member write, what took that again and did not come before it.
     ///
-    /// A grant that came before another one is left out: what took the later one took it, too.
+    /// A grant that came before another one of the same addition is left out: what took the later one took it, too.
     private func writingLimits(of member: MemberID) -> [[RoleLimit]] {
         guard let entry = members[member] else { return [] }
         let limits = entry.limits.filter { $0.denies(.writer) && counts($0.node) }
-        var last: [Int] = []
+        var last: [RoleGrant] = []
         for grant in entry.grants.reversed() where grant.role >= .writer && counts(grant.node) {
-            if !last.contains(where: { pasts[$0].statements.contains(grant.node) }) {
-                last.append(grant.node)
+            guard counts(entry.additions[grant.addition].node) else { continue }
+            let isCovered = last.contains {
+                $0.addition == grant.addition && pasts[$0.node].statements.contains(grant.node)
+            }
+            if !isCovered { last.append(grant) }
+        }
+        return last.map { grant in
+            let denied = entry.additions[grant.addition].denied(.writer)
+            return limits.filter {
+                denied.contains($0.number) && !pasts[grant.node].statements.contains($0.node)
             }
         }
-        return last.map { node in limits.filter { !pasts[node].statements.contains($0.node) } }
     }
 
     /// The last change that counts: the smallest that a removal of the device names, and the largest that
     /// is left of a grant that lets the member write.
-    private func lastSequence(of replica: ReplicaID, _ device: DeviceID, _ ofRole: [[RoleLimit]]) -> Int64 {
-        let ofDevice = (devices[device]?.limits ?? []).filter { counts($0.node) }
+    private func lastSequence(
+        of replica: ReplicaID, _ device: DeviceID, _ home: DeviceAddition, _ ofRole: [[RoleLimit]]
+    ) -> Int64 {
+        let ofDevice = (devices[device]?.limits ?? [])
+            .filter { counts($0.node) && home.removed.contains($0.number) }
             .reduce(Int64.max) { min($0, $1.cutOffs[replica] ?? 0) }
         return ofRole.reduce(Int64(0)) { most, limits in
             max(most, limits.reduce(ofDevice) { min($0, $1.cutOffs[replica] ?? 0) })
@@ -152,7 +169,8 @@ extension Evaluation {
         if case .recover = graph.nodes[node].statement.kind, let recovery = whole.recovery {
             return .otherRecovery(id(recovery))
         }
-        let grounds = (verdict.deviceGrounds + verdict.roleGrounds).map(Int.init).filter { !counts($0) }
+        let own = [verdict.deviceGround, verdict.memberGround].compactMap { $0 }
+        let grounds = (own + verdict.roleGrounds.map(Int.init)).filter { !counts($0) }
         return grounds.map { id($0) }.min().map { .authorityLost(through: $0) } ?? .issuerUnknown
     }
 }

@@ -9,6 +9,7 @@ final class PlainRule {
     private let founding: StatementID
     private var pasts: [StatementID: Names] = [:]
     private var allowances: [StatementID: Bool] = [:]
+    private var takings: [StatementID: Names] = [:]
     private var counted: [Names: [StatementID: Bool]] = [:]
 
     init(_ all: [SignedStatement], founding: StatementID) {
@@ -62,27 +63,56 @@ final class PlainRule {
     /// No removal that counts takes the issuer's authority without knowing the statement.
     private func isUntouched(_ id: StatementID, _ set: Names) -> Bool {
         guard case .device(let card) = statements[id]?.issuer, id != founding,
-            let member = home(card.id, past(id))
+            let device = homeAddition(card.id, past(id)),
+            let member = memberAddition(device.member, need(id), past(id))
         else { return true }
         return !set.contains { removal in
             guard isRemoval(removal), isAllowed(removal), !past(id).contains(removal),
                 !past(removal).contains(id)
             else { return false }
             switch statements[removal]?.kind {
-            case .removeDevice(let removal): return removal.device == card.id
-            case .removeMember(let removal): return removal.member == member
-            case .setRole(let change): return change.member == member && change.role < need(id)
+            case .removeDevice: return taken(removal).contains(device.id)
+            case .removeMember: return taken(removal).contains(member)
+            case .setRole(let change): return change.role < need(id) && taken(removal).contains(member)
             default: return false
             }
         }
     }
 
+    /// The additions that a removal takes.
+    private func taken(_ removal: StatementID) -> Names {
+        if let known = takings[removal] { return known }
+        let set = past(removal)
+        var taken: Names = []
+        switch statements[removal]?.kind {
+        case .removeDevice(let content):
+            guard let issuer = statements[removal]?.issuer.card.id, let own = home(issuer, set) else { break }
+            let isAdmin = role(own, set) == .admin
+            taken = Set(additions(content.device, set).filter { isAdmin || $0.member == own }.map(\.id))
+        case .removeMember(let content): taken = memberAdditions(content.member, set)
+        case .setRole(let change): taken = memberAdditions(change.member, set)
+        default: break
+        }
+        takings[removal] = taken
+        return taken
+    }
+
+    private func memberAdditions(_ member: MemberID, _ set: Names) -> Names {
+        set.filter { id in
+            guard let added = added(id), added.role != nil, added.member == member else { return false }
+            return counts(id, set)
+        }
+    }
+
     private func isGrounded(_ id: StatementID, _ set: Names) -> Bool {
         guard case .device(let card) = statements[id]?.issuer, id != founding,
-            let member = home(card.id, past(id))
+            let device = homeAddition(card.id, past(id)),
+            let member = memberAddition(device.member, need(id), past(id))
         else { return true }
-        return additions(card.id, past(id)).contains { $0.member == member && counts($0.id, set) }
-            && grants(member, need(id), past(id)).contains { counts($0, set) }
+        guard counts(device.id, set), counts(member, set) else { return false }
+        return grants(device.member, need(id), past(id)).contains {
+            addition(ofGrant: $0) == member && counts($0, set)
+        }
     }
 
     private func added(_ id: StatementID) -> (member: MemberID, device: DeviceID, role: MemberRole?)? {
@@ -102,7 +132,35 @@ final class PlainRule {
         }
     }
 
-    func home(_ device: DeviceID, _ set: Names) -> MemberID? { additions(device, set).first?.member }
+    func home(_ device: DeviceID, _ set: Names) -> MemberID? { homeAddition(device, set)?.member }
+
+    /// Of several additions of a device, one upon which it has said something goes first, then one that adds the member,
+    /// then the smallest name.
+    private func homeAddition(_ device: DeviceID, _ set: Names) -> (id: StatementID, member: MemberID)? {
+        let candidates = additions(device, set)
+        guard candidates.count > 1 else { return candidates.first }
+        var acknowledged: Names = []
+        for id in set {
+            guard case .device(let card) = statements[id]?.issuer, card.id == device, isAllowed(id),
+                let home = homeAddition(device, past(id))
+            else { continue }
+            acknowledged.insert(home.id)
+        }
+        let spoken = candidates.filter { acknowledged.contains($0.id) }
+        let first = spoken.isEmpty ? candidates : spoken
+        return first.first { added($0.id)?.role != nil } ?? first.first
+    }
+
+    /// The addition of a member whose role a grant is.
+    private func addition(ofGrant id: StatementID) -> StatementID? {
+        guard case .setRole(let change) = statements[id]?.kind else { return id }
+        return memberAddition(change.member, .reader, past(id))
+    }
+
+    /// Of the additions by which a member has a role, that with the smallest name.
+    private func memberAddition(_ member: MemberID, _ need: MemberRole, _ set: Names) -> StatementID? {
+        grants(member, need, set).compactMap { addition(ofGrant: $0) }.min()
+    }
 
     /// The statements that give a member at least a role, which no removal has taken that they did not know.
     private func grants(_ member: MemberID, _ need: MemberRole, _ set: Names) -> [StatementID] {
@@ -112,12 +170,14 @@ final class PlainRule {
             if case .setRole(let change) = statements[id]?.kind, change.member == member, !isRemoval(id) {
                 role = change.role
             }
-            guard let role, role >= need, counts(id, set) else { return false }
+            guard let role, role >= need, counts(id, set), let addition = addition(ofGrant: id),
+                counts(addition, set)
+            else { return false }
             return !set.contains { limit in
                 guard isRemoval(limit), counts(limit, set), !past(id).contains(limit) else { return false }
                 switch statements[limit]?.kind {
-                case .removeMember(let removal): return removal.member == member
-                case .setRole(let change): return change.member == member && change.role < need
+                case .removeMember: return taken(limit).contains(addition)
+                case .setRole(let change): return change.role < need && taken(limit).contains(addition)
                 default: return false
                 }
             }
@@ -129,12 +189,12 @@ final class PlainRule {
     }
 
     func isActive(_ device: DeviceID, _ set: Names) -> Bool {
+        guard let home = homeAddition(device, set) else { return false }
         let isRemoved = set.contains { id in
-            guard case .removeDevice(let removal) = statements[id]?.kind else { return false }
-            return removal.device == device && counts(id, set)
+            guard case .removeDevice = statements[id]?.kind, counts(id, set) else { return false }
+            return taken(id).contains(home.id)
         }
-        guard !isRemoved, let member = home(device, set) else { return false }
-        return role(member, set) != nil
+        return !isRemoved && role(home.member, set) != nil
     }
 
     private func isRemoval(_ id: StatementID) -> Bool {

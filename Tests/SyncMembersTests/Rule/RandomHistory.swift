@@ -95,7 +95,9 @@ struct RandomHistory {
         let target = people[random.below(people.count)]
         switch random.below(12) {
         case 0, 1:
-            let person = try club.person()
+            var person = try club.person()
+            // Some name a member that somebody else has added.
+            if random.oneIn(8) { person = Person(member: target.member, keys: person.keys) }
             let role = MemberRole.allCases[random.below(3)]
             join(person, knowing: place)
             return .addMember(
@@ -109,6 +111,11 @@ struct RandomHistory {
         case 6: return .removeDevice(DeviceRemoval(device: target.device, cutOffs: cutOffs()))
         case 7, 8:
             let owner = random.oneIn(2) ? speaker : target
+            // Some name a device that somebody else has added.
+            if random.oneIn(4) {
+                return .addDevice(
+                    NewDevice(member: owner.member, device: people[random.below(people.count)].keys.card))
+            }
             let device = Person(member: owner.member, keys: try club.person().keys)
             join(device, knowing: place)
             return .addDevice(NewDevice(member: owner.member, device: device.keys.card))

@@ -28,6 +28,7 @@ struct VectorStory {
         try line()
         try conflicts()
         try recoveries()
+        try claims()
     }
 
     private func who(_ name: String) throws -> Person {
@@ -129,5 +130,62 @@ struct VectorStory {
         let gone = first + ["remove bob", "remove ada"]
         states.append(("a recovery", gone + ["recover rescuer"]))
         states.append(("two recoveries", gone + ["recover rescuer", "recover other"]))
+    }
+
+    /// An admin who was removed names somebody who came later.
+    private mutating func claims() throws {
+        let next = try club.person()
+        person["newcomer"] = next
+        people.append(("newcomer", next.keys))
+        let bob = try who("bob").member
+        try say("newcomer", "ada", newMember("newcomer", .admin), after: ["remove bob"])
+        try say(
+            "claim newcomer", "bob", .addDevice(NewDevice(member: bob, device: next.keys.card)),
+            after: ["epoch 2"])
+        try say(
+            "remove claimed", "bob", .removeDevice(DeviceRemoval(device: next.device)),
+            after: ["claim newcomer"])
+        let named = NewMember(
+            member: next.member, name: try MemberName("newcomer"), role: .reader,
+            device: try who("puppet").keys.card)
+        try say("name newcomer", "bob", .addMember(named), after: ["epoch 2"])
+        try say(
+            "remove named", "bob", .removeMember(MemberRemoval(member: next.member)), after: ["name newcomer"]
+        )
+        let claimed = ["claim newcomer", "remove claimed", "name newcomer", "remove named"]
+        states.append(("a former admin", first + ["remove bob", "newcomer"] + claimed))
+        try carolsClaims(on: next)
+    }
+
+    /// A member claims an invitation that was not used, and a device that has spoken, as its own.
+    private mutating func carolsClaims(on newcomer: Person) throws {
+        let laptop = try club.person()
+        person["laptop"] = Person(member: newcomer.member, keys: laptop.keys)
+        people.append(("laptop", laptop.keys))
+        try say(
+            "laptop", "newcomer", .addDevice(NewDevice(member: newcomer.member, device: laptop.keys.card)),
+            after: ["newcomer"])
+        try say("laptop's replica", "laptop", .bindReplica(ReplicaID(high: 7, low: 8)), after: ["laptop"])
+        let carol = try who("carol").member
+        // She tries until the names of her claims are the smaller ones.
+        for number in 1...1000 as ClosedRange<UInt64> {
+            try say(
+                "carol's replica", "carol", .bindReplica(ReplicaID(high: 9, low: number)), after: ["epoch 2"])
+            for (name, device) in [("newcomer", newcomer), ("laptop", laptop)] {
+                try say(
+                    "claim \(name) again", "carol",
+                    .addDevice(NewDevice(member: carol, device: device.keys.card)),
+                    after: ["carol's replica"])
+            }
+            let isNewcomerFirst = try statement("claim newcomer again").id < statement("newcomer").id
+            let isLaptopFirst = try statement("claim laptop again").id < statement("laptop").id
+            if isNewcomerFirst, isLaptopFirst { break }
+            statements.removeLast(3)
+        }
+        let known = first + ["remove bob", "newcomer"]
+        let claims = ["carol's replica", "claim newcomer again"]
+        states.append(("a claim on an invitation", known + claims))
+        states.append(
+            ("a claim on a device", known + ["laptop", "laptop's replica"] + claims + ["claim laptop again"]))
     }
 }

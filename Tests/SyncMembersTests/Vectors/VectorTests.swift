@@ -124,7 +124,7 @@ import Testing
         #expect(found.states == file.states)
         #expect(found.epochKeys == file.epochKeys)
         #expect(found == file)
-        #expect(file.states.count >= 11 && file.statements.count >= 18)
+        #expect(file.states.count >= 14 && file.statements.count >= 29)
     }
 
     @Test func whatTheFileSaysIsRefusedIsRefused() throws {
