@@ -39,7 +39,7 @@ struct UntrackedRows {
     }
 
     private func condition(_ table: SyncedTable) -> String {
-        let key = table.key.quotedDatabaseIdentifier
+        let key = table.qualifiedKey
         return """
             \(TableDefinition.isUUID(key)) AND NOT EXISTS (
                 SELECT 1 FROM _sync_row AS r WHERE r.tbl = \(table.number) AND r.pk = \(key) AND r.cl & 1)

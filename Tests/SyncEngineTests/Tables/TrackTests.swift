@@ -101,4 +101,44 @@ import Testing
         }
         #expect(try a.dump(["note"]) == b.dump(["note"]))
     }
+
+    // MARK: Keys that are called as those of the metadata
+
+    private func words() throws -> (TestReplica, TestReplica) {
+        let a = try stores.create(
+            schema: "CREATE TABLE word (pk BLOB PRIMARY KEY, name TEXT)", tables: ["word"])
+        for number in UInt8(1)...2 { try a.execute("INSERT INTO word VALUES (?, 'name')", [key(number)]) }
+        return (a, try stores.clone(a, as: "b.db"))
+    }
+
+    @Test func whatANewColumnHoldsIsSentThoughAValueWaitsForAnotherRow() throws {
+        let (a, b) = try words()
+        try b.execute("ALTER TABLE word ADD COLUMN tag TEXT")
+        try b.execute("UPDATE word SET tag = 'theirs' WHERE pk = ?", [key(1)])
+        try a.sync(b)
+        try a.changeUnobserved(
+            """
+            ALTER TABLE word ADD COLUMN tag TEXT;
+            UPDATE word SET tag = 'ours' WHERE pk = x'\(String(repeating: "02", count: 16))';
+            """)
+        try a.sync(b)
+        for replica in [a, b] {
+            let tags: String? = try replica.value(
+                "SELECT group_concat(tag) FROM (SELECT tag FROM word ORDER BY pk)")
+            #expect(tags == "theirs,ours")
+        }
+    }
+
+    @Test func aRowThatCameUnseenIsFoundByAComparison() throws {
+        let (a, b) = try words()
+        try a.changeUnobserved(
+            """
+            UPDATE _sync_state SET applying = 1;
+            INSERT INTO word VALUES (x'\(String(repeating: "03", count: 16))', 'unseen');
+            UPDATE _sync_state SET applying = 0;
+            """)
+        #expect(try a.synchronizer.compare(with: b.transport)?.rowCount == 1)
+        _ = try a.synchronizer.compare(with: b.transport, repairing: true)
+        #expect(try b.value("SELECT count(*) FROM word", as: Int.self) == 3)
+    }
 }

@@ -11,7 +11,6 @@ struct TableTracking {
 
     /// Logs the rows that are there, and creates the triggers.
     func start(_ table: SyncedTable) throws {
-        let key = table.key.quotedDatabaseIdentifier
         let isKnown =
             "\(table.keyAsBytes) IN (SELECT pk FROM _sync_row WHERE tbl = \(table.number) AND cl & 1)"
         try log(table, ChangeLog.Operation.insert, mask: 0, where: "NOT \(isKnown)")
@@ -19,7 +18,7 @@ struct TableTracking {
         // tracked before; what was written to it since then had no trigger.
         let wasHere = """
             \(isKnown) AND NOT EXISTS (
-                SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = \(table.number) AND s.pk = \(key))
+                SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = \(table.number) AND s.pk = \(table.qualifiedKey))
             """
         for (group, columns) in Dictionary(grouping: table.presentColumns, by: Self.group) {
             let operation = ChangeLog.Operation.update | group << ChangeLog.Operation.groupShift
@@ -113,7 +112,7 @@ struct TableTracking {
                     NOT \(Self.isDefault(value, of: column, definition, affinities))
                     AND NOT EXISTS (
                         SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = \(table.number) AND s.col = \(column.number)
-                          AND s.pk = \(table.key.quotedDatabaseIdentifier))
+                          AND s.pk = \(table.qualifiedKey))
                     """)
         }
     }

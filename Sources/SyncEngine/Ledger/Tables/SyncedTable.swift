@@ -121,6 +121,10 @@ struct SyncedTable {
     /// The key in SQL, as the left side of a comparison: byte for byte, whatever the collation of the key column is.
     var keyAsBytes: String { "\(key.quotedDatabaseIdentifier) COLLATE BINARY" }
 
+    /// The key in SQL, for subqueries: where it had no table, a column of the same name there would stand before it, such as
+    /// the `pk` of the metadata.
+    var qualifiedKey: String { "\(qualifiedName).\(key.quotedDatabaseIdentifier)" }
+
     /// The columns that the local table has.
     var presentColumns: [Column] { columns.filter(\.isPresent) }
 }
