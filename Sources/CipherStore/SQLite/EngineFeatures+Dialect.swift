@@ -12,6 +12,9 @@ extension EngineFeatures {
     /// Whether there is a binary form of JSON, with its functions.
     package var supportsJSONB: Bool { supportsJSON && sqliteVersionNumber >= 3_045_000 }
 
+    /// Whether `TRUE` and `FALSE` are numbers. Older engines take them for names.
+    var supportsBooleanNames: Bool { sqliteVersionNumber >= 3_023_000 }
+
     /// Whether the operators `->` and `->>` are available.
     package var supportsJSONOperators: Bool { supportsJSON && sqliteVersionNumber >= 3_038_000 }
 

@@ -33,7 +33,7 @@ extension ChangeEmulation {
         let given = Set(given.map(\.identifierKey))
         return try db.columns(in: table.tableName, in: table.schemaName)
             .filter { !given.contains($0.name.identifierKey) }
-            .map { ($0.name, $0.defaultValueSQL ?? "NULL") }
+            .map { ($0.name, $0.defaultExpressionSQL ?? "NULL") }
     }
 
     /// The number of a row that has a key of a row that is to be inserted.

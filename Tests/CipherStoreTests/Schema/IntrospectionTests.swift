@@ -127,4 +127,17 @@ import Testing
             #expect(error?.message == "no such table: missing")
         }
     }
+
+    @Test(arguments: ["open", "\"id\"", "[it's]", "TRUE", "NULL", "'id'", "-1", "x'00'", "(1 + 2)"])
+    func aDefaultAsAnExpressionIsWhatSQLiteWrites(_ text: String) throws {
+        let queue = try makeQueue(
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, v DEFAULT \(text)); INSERT INTO t (id) VALUES (7)")
+        try queue.read { db throws in
+            let column = try #require(try db.columns(in: "t").last)
+            let expression = try #require(column.defaultExpressionSQL)
+            let isSame = try Bool.fetchOne(
+                db, sql: "SELECT v IS (\(expression)) AND typeof(v) = typeof((\(expression))) FROM t")
+            #expect(isSame == true)
+        }
+    }
 }

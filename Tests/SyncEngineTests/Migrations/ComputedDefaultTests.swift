@@ -29,4 +29,21 @@ import Testing
         try plain.write { try $0.execute(sql: schema) }
         #expect(try plain.read { try ComputedDefaults.columns($0) } == [])
     }
+
+    /// SQLite takes a name there for a text, and an old one TRUE too.
+    @Test(arguments: ["TRUE", "open", "\"title\"", "[title]"])
+    func aDefaultThatIsANameIsNobodysWrite(_ text: String) throws {
+        let stores = try TestStores()
+        let a = try stores.create()
+        try a.execute("INSERT INTO note (id, title) VALUES (?, 'one')", [key(1)])
+        let b = try stores.clone(a, as: "b.db")
+        try a.execute("ALTER TABLE note ADD COLUMN extra DEFAULT \(text)")
+        try a.sync(b)
+        try b.changeUnobserved("ALTER TABLE note ADD COLUMN extra DEFAULT \(text)")
+        try a.sync(b)
+        #expect(try a.dump() == b.dump())
+        for replica in [a, b] {
+            #expect(try replica.value("SELECT count(*) FROM _sync_cell", as: Int.self) == 0)
+        }
+    }
 }

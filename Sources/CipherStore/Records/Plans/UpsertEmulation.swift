@@ -145,7 +145,7 @@ private struct ExcludedValues {
             return ("?", [values[index]])
         }
         let info = try db.columns(in: plan.tableName).first { $0.name.isSameName(as: column) }
-        return (info?.defaultValueSQL.map { "(\($0))" } ?? "NULL", [])
+        return (info?.defaultExpressionSQL.map { "(\($0))" } ?? "NULL", [])
     }
 
     /// The value of an expression on the columns of the table.

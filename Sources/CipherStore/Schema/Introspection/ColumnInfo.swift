@@ -30,6 +30,28 @@ public struct ColumnInfo: Sendable {
     /// Whether the value is computed from other columns.
     package var isGenerated: Bool { hidden == 2 || hidden == 3 }
 
+    /// The default value as an expression, which has no name of a column in it.
+    package var defaultExpressionSQL: String? { defaultValueSQL.map { Self.expression(ofDefault: $0) } }
+
+    /// The SQL of a default as an expression.
+    ///
+    /// SQLite takes a name that stands for a default for a text: `DEFAULT open` and `DEFAULT "open"`, and before 3.23
+    /// `DEFAULT TRUE` too. In a statement the name would be a column.
+    package static func expression(ofDefault sql: String) -> String {
+        let tokens = SQLTokens(sql).tokens
+        guard tokens.count == 1, let token = tokens.first else { return sql }
+        switch token.kind {
+        case .quotedName: break
+        case .word:
+            let words =
+                ["null", "current_time", "current_date", "current_timestamp"]
+                + (EngineFeatures.current.supportsBooleanNames ? ["true", "false"] : [])
+            if words.contains(where: token.isKeyword) { return sql }
+        case .string, .other: return sql
+        }
+        return "'" + token.text.replacing("'", with: "''") + "'"
+    }
+
     /// Reads a row of `PRAGMA table_info` or `PRAGMA table_xinfo`.
     init(row: Row) throws {
         cid = try row.decode(forColumn: "cid")

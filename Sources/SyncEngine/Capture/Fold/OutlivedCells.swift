@@ -38,7 +38,7 @@ struct OutlivedCells {
             try table.hasRows && db.tableExists(table.storageName)
             ? db.columns(in: table.storageName) : []
         let info = present.first { $0.name.identifierKey == name?.identifierKey }
-        let standard = info?.defaultValueSQL ?? "NULL"
+        let standard = info?.defaultExpressionSQL ?? "NULL"
         let shown = info.map { "t.\($0.name.quotedDatabaseIdentifier)" } ?? "NULL"
         let join =
             info == nil

@@ -6,7 +6,7 @@ struct TableDefinition {
     let key: String
     /// The columns other than the key.
     let columns: [String]
-    /// The SQL of the columns' defaults, by lowercased name.
+    /// The columns' defaults as expressions, by lowercased name.
     let defaults: [String: String]
 
     /// Reads the definition of a table that can be tracked.
@@ -60,7 +60,9 @@ struct TableDefinition {
         var defaults: [String: String] = [:]
         for column in columns {
             let name = try column.decode(String.self, forColumn: "name").identifierKey
-            defaults[name] = try column.decodeIfPresent(String.self, atIndex: 4)
+            defaults[name] = try column.decodeIfPresent(String.self, atIndex: 4).map {
+                ColumnInfo.expression(ofDefault: $0)
+            }
         }
         return TableDefinition(
             name: realName, key: keyName, columns: names.filter { !$0.isSameIdentifier(as: keyName) },
