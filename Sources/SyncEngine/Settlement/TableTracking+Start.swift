@@ -51,6 +51,7 @@ extension TableTracking {
         try updateColumns(of: table, definition)
         let table = try SyncedTable.load(db, number: table.number)
         try start(table)
+        try logValuesThatPeersLack(of: table, definition)
         // Nobody knows when the values here were written, and the peer's have
         // their times: the peer's win, and those that differ go to the journal.
         for column in table.presentColumns {
@@ -58,6 +59,16 @@ extension TableTracking {
         }
         try FoldedStore.fold(db, environment)
         try showRows(ofTable: table.number)
+    }
+
+    /// Logs what rows of peers hold here in columns of which these say nothing, because they lack them.
+    private func logValuesThatPeersLack(of table: SyncedTable, _ definition: TableDefinition) throws {
+        let isOfPeers = """
+            EXISTS (SELECT 1 FROM _sync_shadow AS w WHERE w.tbl = \(table.number) AND w.pk = \(table.qualifiedKey))
+            """
+        try logValues(
+            of: table, inColumns: Set(definition.columns.map { $0.identifierKey }), definition,
+            where: isOfPeers)
     }
 
     /// Writes the rows that came while a table was not tracked, also those of which no value has a column here.

@@ -100,8 +100,11 @@ struct TableTracking {
     /// still has to be written. Nobody knows when the others were written, and
     /// mostly a migration filled the column, as it does on each replica: so an
     /// edit by a user, wherever it was made, wins over them.
+    ///
+    /// - parameter condition: Of which rows, as SQL.
     func logValues(
-        of table: SyncedTable, inColumns names: Set<String>, _ definition: TableDefinition
+        of table: SyncedTable, inColumns names: Set<String>, _ definition: TableDefinition,
+        where condition: String = "1"
     ) throws {
         let affinities = try ColumnAffinity.loadAll(db, table: table.name)
         for column in table.presentColumns where names.contains(column.name.identifierKey) {
@@ -109,7 +112,7 @@ struct TableTracking {
             try log(
                 table, ChangeLog.Operation.rewrite, of: column,
                 where: """
-                    NOT \(Self.isDefault(value, of: column, definition, affinities))
+                    \(condition) AND NOT \(Self.isDefault(value, of: column, definition, affinities))
                     AND NOT EXISTS (
                         SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = \(table.number) AND s.col = \(column.number)
                           AND s.pk = \(table.qualifiedKey))
