@@ -160,7 +160,7 @@ CREATE TABLE _sync_hidden (
     tbl INTEGER NOT NULL,
     pk NOT NULL,
     reason TEXT NOT NULL,                  -- 'unique', 'notNull', 'check', 'missingParent', 'trigger' or 'other'
-    since INTEGER NOT NULL,                -- when the row was hidden, Unix milliseconds; 0 by a program of version 2
+    since INTEGER NOT NULL,                -- when the row was hidden, Unix milliseconds; 0 where nobody knows
     other_tbl INTEGER,                     -- the row that won, or the parent that is missing, where it is known
     other_pk,
     PRIMARY KEY (tbl, pk)
