@@ -181,7 +181,9 @@ final class AppliedRecords {
     ) throws -> [Int] {
         guard var known = version else { return [] }
         try table.reader.load(key: key, hasParkedValues: stores.parking.isInUse)
+        let lost = context.lost[table.table.number]
         for (ordinal, column) in table.table.columns.enumerated() where table.reader.hasValue(ordinal) {
+            if lost?.contains(column.number, of: known) == true, !table.reader.isParked(ordinal) { continue }
             let value = OwnedValue(copying: table.reader.value(ordinal))
             owned.append(value)
             known.values[column.number] = value.value

@@ -191,6 +191,7 @@ final class AppliedRows {
     func conclude() throws {
         for part in parts.values {
             guard let partial = partials[part.table] else { continue }
+            try LostColumns.forget(db, of: part.table)
             if partial.wantsEverything {
                 // What was written here meanwhile is this replica's, which knows it anyway.
                 try PartialTable.remove(db, part.table)

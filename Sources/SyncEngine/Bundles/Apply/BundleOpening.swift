@@ -58,7 +58,7 @@ struct BundleOpening {
             BundleContext(
                 header: header, admission: admission, own: try metadata.replicaID(), before: before,
                 formerReplica: formerReplica, names: names, parts: parts, settlement: settlement,
-                deletions: deletions, rows: rows), records)
+                deletions: deletions, rows: rows, lost: LostValues.loadAll(db, before.partials)), records)
     }
 
     private func match(_ header: BundleHeader, _ metadata: StoreMetadata) throws -> BundleContext.Names {
@@ -140,6 +140,8 @@ struct BundleContext {
     let deletions: ForgottenDeletions
     /// The rows of tables of which this replica holds some; nil when the bundle brings none.
     let rows: AppliedRows?
+    /// The values that are gone here of tables that are held in part.
+    let lost: [Int64: LostValues]
 
     /// Whether the bundle repairs a divergence: all of some rows, and nothing new.
     var isRepair: Bool { header.facts.isRepair }

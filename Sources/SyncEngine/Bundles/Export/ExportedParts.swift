@@ -37,7 +37,9 @@ struct ExportedParts {
         let coverage = try Coverage.load(db, metadata)
         let names = TableNames(all, try NameAliases(db))
         let known = request.knownOfTables(names)
-        let partial = try PartialExchange(coverage, request, names, known)
+        let lacking: Set<Int64> =
+            try request.wholeRows.isEmpty ? [] : Set(LostValues.loadAll(db, coverage.partials).keys)
+        let partial = try PartialExchange(coverage, request, names, known, lacking: lacking)
         whole = Self.group(coverage.whole, knownByPeer: request.base)
         isFiltered = request.tables != nil || !partial.excluded.isEmpty
         let wanted = request.tables.map { Set($0.compactMap(names.number)) }

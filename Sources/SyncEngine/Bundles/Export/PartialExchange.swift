@@ -18,8 +18,10 @@ struct PartialExchange {
     /// What the receiver knows of the tables that are held in part here.
     private let known: [Int64: VersionVector]
 
+    /// - parameter lacking: Tables whose rows lack values here.
     init(
-        _ coverage: Coverage, _ request: TransferRequest, _ names: TableNames, _ known: [Int64: VersionVector]
+        _ coverage: Coverage, _ request: TransferRequest, _ names: TableNames,
+        _ known: [Int64: VersionVector], lacking: Set<Int64>
     ) throws {
         var requests: [Int64: RowRequest] = [:]
         var excluded: Set<Int64> = []
@@ -31,6 +33,9 @@ struct PartialExchange {
                 excluded.insert(number)
             }
         }
+        // Whoever asks for whole rows takes what comes for all of them.
+        excluded.formUnion(
+            request.wholeRows.compactMap { names.number(of: $0.table) }.filter(lacking.contains))
         let leftOut = Set(request.leftOut.compactMap(names.number))
         var knownByPeer: [Int64: VersionVector] = [:]
         for (number, partial) in coverage.partials {

@@ -53,6 +53,7 @@ extension ReplicaIdentity {
             db, to: VersionTable.newestTimestamp(db, of: new, after: 0, upTo: environment.adoptionBound))
         try OriginalValues.followVersions(db)
         try register.setSequence(number, of: new)
+        try keepBack(db, rowsOf: new, as: number)
         try Coverage.normalize(db)
         var hash = ChainHash(after: try store.currentMetadata().replicaID())
         hash.add(number)
@@ -67,6 +68,20 @@ extension ReplicaIdentity {
         try ChangeLog(db).beginAnew(after: number)
         // An id that another file may use as well is still waited for.
         if !forks.contains(where: { $0.replica == old }) { try register.retire(old, at: now, .renewed) }
+    }
+
+    /// Keeps rows back that moved without values which they have lost: others may still have these under the old id.
+    private static func keepBack(_ db: Database, rowsOf new: Int64, as number: Int64) throws {
+        let metadata = try StoreMetadata.require(db)
+        let replica = try metadata.replicaID()
+        for partial in try PartialTable.loadAll(db, metadata).values {
+            let columns = try LostColumns.numbers(db, of: partial.number).sorted()
+            guard !columns.isEmpty else { continue }
+            let lost = try LostColumns.lastWrites(
+                db, of: columns, in: partial.number, own: new, upTo: number)
+            guard lost.contains(where: { $0.sid == new }) else { continue }
+            try partial.raise(db, dropped: VersionVector([replica: number]))
+        }
     }
 
     /// Moves the changes of a replica beyond the last common one to a new id.

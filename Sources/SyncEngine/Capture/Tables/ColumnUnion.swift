@@ -32,6 +32,7 @@ struct ColumnUnion {
         try Parking.forget(db, column: absent.number, of: table.number)
         try VersionTable.forget(db, column: absent.number, of: table.number)
         try PartialTable.move(db, ofColumn: absent.number, to: column.number, in: table.number)
+        try LostColumns.move(db, ofColumn: absent.number, to: column.number, in: table.number)
         try table.remove(db, column: absent.number)
         try NameAliases.move(db, ofColumn: absent.number, to: column.number, in: table.number)
         if absent.name.identifierKey != column.name.identifierKey {

@@ -30,6 +30,14 @@ extension TableTracking {
             db, table.number, column: column, own: VersionVector([own: metadata.vector[own]]))
     }
 
+    /// The last change of this replica that another one is known to have. One may have more that was not heard of since.
+    func lastSent(_ metadata: StoreMetadata) throws -> Int64 {
+        let own = try metadata.replicaID()
+        let known = try ReplicaRegister(db: db).knownOfHeldTables(metadata)
+        let acknowledged = try Int64.fetchOne(db, sql: "SELECT max(acked) FROM _sync_peer") ?? 0
+        return known.filter { $0.key != own }.reduce(acknowledged) { max($0, $1.value[own]) }
+    }
+
     /// The numbers of hidden rows that this replica alone wrote, by changes that no other one is known to have.
     ///
     /// A row that somebody has comes back from there, as it is by then: it may have been deleted, and nobody may know so
@@ -37,10 +45,7 @@ extension TableTracking {
     private func hiddenRowsOfNobodyElse(
         in table: SyncedTable, _ metadata: StoreMetadata
     ) throws -> Set<Int64> {
-        let own = try metadata.replicaID()
-        let known = try ReplicaRegister(db: db).knownOfHeldTables(metadata)
-        let acknowledged = try Int64.fetchOne(db, sql: "SELECT max(acked) FROM _sync_peer") ?? 0
-        let sent = known.filter { $0.key != own }.reduce(acknowledged) { max($0, $1.value[own]) }
+        let sent = try lastSent(metadata)
         // A row without the time at which it was hidden is of a program of version 2, which left parts of such rows in the
         // table.
         return try Int64.fetchSet(

@@ -57,8 +57,27 @@ struct SchemaInspection {
                 SyncStatus.SchemaRemark(table: table.name, text: $0)
             }
         }
+        remarks += try lostColumns().map { table, column in
+            SyncStatus.SchemaRemark(
+                table: table,
+                text:
+                    "another program made the table without column \(column), and its values are gone here; they come with the next synchronization with a replica that has all rows, and before that none is handed on"
+            )
+        }
         remarks += try waiting()
         return remarks
+    }
+
+    /// The columns whose values are gone here, and that no replica has brought again, with their tables.
+    func lostColumns() throws -> [(table: String, column: String)] {
+        guard let metadata = try StoreMetadata.load(db) else { return [] }
+        let partials = try PartialTable.loadAll(db, metadata)
+        guard !partials.isEmpty else { return [] }
+        return try SyncedTable.loadAll(db).filter { partials[$0.number] != nil }.flatMap { table in
+            let numbers = try LostColumns.numbers(db, of: table.number)
+            return table.columns.filter { numbers.contains($0.number) }
+                .map { (table: table.name, column: $0.name) }
+        }
     }
 
     /// Whether each tracked table is what the metadata and the triggers say.

@@ -13,13 +13,14 @@ extension TableTracking {
         try MetadataSchema.upgrade(db)
         let mark = SchemaMark(db: db)
         guard try !droppedTables.isEmpty || !mark.isCurrent() else { return false }
+        let folded = try StoreMetadata.require(db).folded
         let captured = try CapturedSchema.loadAll(db)
         var hasChanged = try followNames(captured)
         for table in try SyncedTable.loadAll(db) where table.isTracked {
             // What was done for one table may have changed the triggers of another.
             let schema =
                 hasChanged ? try CapturedSchema.load(db, table: table.number) : captured[table.number]
-            if try refresh(table, schema) { hasChanged = true }
+            if try refresh(table, schema, foldedBefore: folded) { hasChanged = true }
         }
         for table in try SyncedTable.loadAll(db)
         where table.place == .dropped && droppedTables.contains(table.number) {
@@ -36,7 +37,10 @@ extension TableTracking {
         try refresh()
     }
 
-    private func refresh(_ table: SyncedTable, _ captured: CapturedSchema?) throws -> Bool {
+    /// - parameter folded: The last entry of the log that had a version before anything was done.
+    private func refresh(
+        _ table: SyncedTable, _ captured: CapturedSchema?, foldedBefore folded: Int64
+    ) throws -> Bool {
         guard let name = try captured?.table ?? (isTable(table.name) ? table.name : nil) else {
             // What was deleted stays deleted. An edit of a row that nobody knows would give it a version without values.
             try FoldedStore.fold(db, environment)
@@ -46,7 +50,7 @@ extension TableTracking {
         }
         let definition = try TableDefinition.load(db, name)
         guard let captured else {
-            try recapture(table, definition)
+            try recapture(table, definition, foldedBefore: folded)
             return true
         }
         return try refreshColumns(of: table, definition, captured)
@@ -193,7 +197,9 @@ extension TableTracking {
     /// Nobody knows whether the table is a copy with changes or another table of
     /// the same name. One that has none of the rows counts as another: peers must
     /// not lose theirs by it.
-    private func recapture(_ table: SyncedTable, _ definition: TableDefinition) throws {
+    private func recapture(
+        _ table: SyncedTable, _ definition: TableDefinition, foldedBefore folded: Int64
+    ) throws {
         try FoldedStore.fold(db, environment)
         try checkKey(of: table, definition, nil)
         var table = try SyncedTable.load(db, number: table.number)
@@ -207,16 +213,17 @@ extension TableTracking {
             try dropTriggers(table)
             return try lose(table)
         }
-        if !isEmpty {
-            let names = Set(definition.columns.map { $0.identifierKey })
-            try LostColumns.note(
-                db, table.presentColumns.filter { !names.contains($0.name.identifierKey) }, of: table.number)
-        }
+        let names = Set(definition.columns.map { $0.identifierKey })
+        let gone = isEmpty ? [] : table.presentColumns.filter { !names.contains($0.name.identifierKey) }
+        let lost = try loseValues(of: gone, in: table, upTo: folded)
         let added = try updateColumns(of: table, definition)
         table = try SyncedTable.load(db, number: table.number)
         try createTriggers(table)
         try reconcile(table)
         try logValues(of: table, inColumns: added, definition)
+        guard !lost.isEmpty else { return }
+        let own = try StoreMetadata.require(db).selfNumber
+        try writeLost(lost, in: table, where: "r.sid = \(own) AND r.oseq > \(folded)")
     }
 
     /// Logs the rows that came or went while a table had no triggers.

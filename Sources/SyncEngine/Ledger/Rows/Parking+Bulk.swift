@@ -61,6 +61,21 @@ extension Parking {
             ])
     }
 
+    /// Parks, for columns that the table does not have, that rows have no value, where the last write of a column says so:
+    /// one of which nothing is parked.
+    static func keepNothing(_ db: Database, of columns: [Int], in table: Int64) throws {
+        guard !columns.isEmpty else { return }
+        let numbers = columns.map(String.init).joined(separator: ", ")
+        try db.execute(
+            sql: """
+                INSERT INTO _sync_shadow (tbl, pk, col, val, why)
+                SELECT r.tbl, r.pk, w.col, NULL, :why FROM _sync_row AS r JOIN _sync_cell AS w ON w.r = r.r
+                WHERE r.tbl = :table AND r.cl & 1 AND w.col IN (\(numbers)) AND NOT EXISTS (
+                    SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = r.tbl AND s.pk = r.pk AND s.col = w.col)
+                ORDER BY r.pk
+                """, arguments: ["table": table, "why": KeptReason.dropped])
+    }
+
     /// Parks rows whole that were kept of a dropped table, where nothing is parked of them.
     ///
     /// - parameters:

@@ -169,6 +169,20 @@ final class VersionTable {
         for row in rows where !kept.contains(row) { try forget(db, row: row) }
     }
 
+    /// Forgets who wrote columns last of rows whose values in these are gone, sums apart: the value comes back with its
+    /// version.
+    static func forgetCells(_ db: Database, ofLost columns: [Int], in table: Int64) throws {
+        let numbers = columns.map(String.init).joined(separator: ", ")
+        try db.execute(
+            sql: """
+                DELETE FROM _sync_cell WHERE col IN (\(numbers))
+                AND r IN (SELECT r FROM _sync_row WHERE tbl = ?)
+                AND NOT EXISTS (
+                    SELECT 1 FROM _sync_row AS b JOIN _sync_shadow AS s ON s.tbl = b.tbl AND s.pk = b.pk
+                    WHERE b.r = _sync_cell.r AND s.col = _sync_cell.col)
+                """, arguments: [table])
+    }
+
     /// Writes the versions of a plan.
     func store(
         _ plan: MergePlan, row: Int64?, replacing old: RowVersion?, _ table: Int64, _ key: RowKey

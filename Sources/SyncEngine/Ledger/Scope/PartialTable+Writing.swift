@@ -130,6 +130,15 @@ extension PartialTable {
                 """, arguments: ["table": table])
     }
 
+    /// Notes that the rows of all values are to come again, because values of them are gone.
+    func setValuesWanted(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                UPDATE _sync_partial SET whole = 0, revision = revision + 1 WHERE tbl = :table;
+                UPDATE _sync_partial_value SET held = 0 WHERE tbl = :table;
+                """, arguments: ["table": number])
+    }
+
     // MARK: What is known
 
     /// Raises what is known. The replicas have numbers.
@@ -175,6 +184,14 @@ extension PartialTable {
                 UPDATE _sync_partial_known SET seen = oseq
                 WHERE tbl = ?1 AND NOT EXISTS (SELECT 1 FROM _sync_left WHERE tbl = ?1)
                 """, arguments: [number])
+    }
+
+    /// Notes that changes of a replica after one of them are in rows that are here, as they go on without values that they
+    /// had.
+    static func lowerDropped(_ db: Database, _ table: Int64, of sid: Int64, to sequence: Int64) throws {
+        try db.execute(
+            sql: "UPDATE _sync_partial_known SET dropped = min(dropped, ?) WHERE tbl = ? AND sid = ?",
+            arguments: [sequence, table, sid])
     }
 
     // MARK: Identity

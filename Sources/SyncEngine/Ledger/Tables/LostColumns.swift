@@ -4,8 +4,8 @@ import CipherStore
 ///
 /// The rows have their versions still, and without a value they count as having none. Where rows are chosen by such a
 /// column, that would be said of rows that have a value everywhere else. Values that are written later are here again;
-/// those of all the other rows are not, also when the table gets the column back. So a table's note goes with its rows,
-/// when they are asked for anew.
+/// those of all the other rows are not, also when the table gets the column back. So a table's note goes with the answer
+/// that brings all of its rows again.
 enum LostColumns {
     private static func setting(_ table: Int64) -> String { "lost.\(table)" }
 
@@ -16,15 +16,63 @@ enum LostColumns {
     }
 
     /// Notes that the values of columns are gone.
-    static func note(_ db: Database, _ columns: [SyncedTable.Column], of table: Int64) throws {
+    static func note(_ db: Database, _ columns: [Int], of table: Int64) throws {
         guard !columns.isEmpty else { return }
-        let numbers = try numbers(db, of: table).union(columns.map(\.number)).sorted()
-        try SyncSetting.set(
-            db, setting(table), numbers.map(String.init).joined(separator: " "))
+        try save(db, numbers(db, of: table).union(columns), of: table)
     }
 
-    /// Forgets it of a table, of which nothing is known any more.
+    private static func save(_ db: Database, _ numbers: Set<Int>, of table: Int64) throws {
+        try SyncSetting.set(
+            db, setting(table), numbers.sorted().map(String.init).joined(separator: " "))
+    }
+
+    /// Lets the note name the column with which one that it names was united.
+    static func move(_ db: Database, ofColumn absent: Int, to column: Int, in table: Int64) throws {
+        var numbers = try numbers(db, of: table)
+        guard numbers.remove(absent) != nil else { return }
+        try save(db, numbers.union([column]), of: table)
+    }
+
+    /// Forgets it of a table, of which nothing is known any more, or all is here again.
     static func forget(_ db: Database, of table: Int64) throws {
-        try SyncSetting.set(db, setting(table), nil)
+        try SyncSetting.set(db, setting(table), nil as String?)
+    }
+
+    // MARK: Rows without their values
+
+    /// Whether a row `r` has its value of a lost column by the write of the whole row, and not here, as SQL.
+    static func isMissing(_ column: Int) -> String {
+        """
+        (NOT EXISTS (SELECT 1 FROM _sync_cell AS c WHERE c.r = r.r AND c.col = \(column))
+        AND NOT EXISTS (SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = r.tbl AND s.pk = r.pk AND s.col = \(column)))
+        """
+    }
+
+    /// The last change of each replica, by its number, that wrote a row or a column of which a value is gone. What is parked
+    /// is not gone.
+    ///
+    /// - parameters:
+    ///     - own: The number of this replica.
+    ///     - folded: The last of its changes that anybody else can have.
+    static func lastWrites(
+        _ db: Database, of columns: [Int], in table: Int64, own: Int64, upTo folded: Int64
+    ) throws -> [(sid: Int64, sequence: Int64)] {
+        let numbers = columns.map(String.init).joined(separator: ", ")
+        let isGone = columns.map { column in
+            "NOT EXISTS (SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = r.tbl AND s.pk = r.pk AND s.col = \(column))"
+        }
+        return try Row.fetchAll(
+            db,
+            sql: """
+                SELECT sid, max(oseq) FROM (
+                    SELECT r.sid AS sid, r.oseq AS oseq FROM _sync_row AS r
+                    WHERE r.tbl = :table AND r.cl & 1 AND (\(isGone.joined(separator: " OR ")))
+                    UNION ALL
+                    SELECT w.sid, w.oseq FROM _sync_row AS r JOIN _sync_cell AS w ON w.r = r.r
+                    WHERE r.tbl = :table AND r.cl & 1 AND w.col IN (\(numbers)) AND NOT EXISTS (
+                        SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = r.tbl AND s.pk = r.pk AND s.col = w.col))
+                WHERE sid <> :own OR oseq <= :folded GROUP BY sid
+                """, arguments: ["table": table, "own": own, "folded": folded]
+        ).map { (sid: try $0.decode(atIndex: 0), sequence: try $0.decode(atIndex: 1)) }
     }
 }

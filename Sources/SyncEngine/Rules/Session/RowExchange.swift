@@ -41,7 +41,9 @@ struct RowExchange {
         var lacking: [ReplicaID] = []
         let isRemotePartial = remote.facts.partials.find(partial.names) != nil
         if isRemotePartial {
-            obstacle = "the remote too holds some rows of it only"
+            obstacle =
+                partial.wantsEverything
+                ? "the remote too lacks rows of it, or values" : "the remote too holds some rows of it only"
         } else if !known.covers(needed) {
             lacking = needed.beyond(known)
             obstacle = "the remote does not know all changes that are known here yet\(text(lacking, local))"

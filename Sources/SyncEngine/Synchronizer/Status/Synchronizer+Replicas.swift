@@ -125,12 +125,17 @@ extension Synchronizer {
     /// made, the changes that this replica made beyond the common part move to the new identity and are sent
     /// under it.
     ///
+    /// Values that this replica wrote, that another program took away with their column, and that no other replica is
+    /// known to have, are given up: their rows go on without them.
+    ///
     /// - returns: The new identity.
     /// - throws: ``SyncError``, `DatabaseError`.
     @discardableResult
     public func renewIdentity() throws -> ReplicaID {
         let (replica, isForked) = try database.write { db in
-            let store = try FoldedStore.refresh(db, environment)
+            try FoldedStore.refresh(db, environment)
+            try TableTracking(db: db, environment: environment).abandonUnsentValues()
+            let store = try FoldedStore.fold(db, environment)
             let old = try store.metadata.replicaID()
             let forks = try RetirementForks.take(db)
             try ReplicaIdentity.renew(store, forks)

@@ -7,7 +7,20 @@ struct RowCheck {
     let tables: [SyncedTable]
 
     func problems() throws -> [StoreProblem] {
-        try orphanProblems() + tables.filter(\.isTracked).flatMap { try rowProblems($0) }
+        try orphanProblems() + lostValueProblems()
+            + tables.filter(\.isTracked).flatMap { try rowProblems($0) }
+    }
+
+    /// The columns whose values another program took away, until they have come again.
+    private func lostValueProblems() throws -> [StoreProblem] {
+        try SchemaInspection(db: db).lostColumns().map { table, column in
+            StoreProblem(
+                .metadata,
+                """
+                values of column \(column) of table \(table) are gone, because another program made the table without it; \
+                synchronize with a replica that has all rows
+                """, table: table)
+        }
     }
 
     /// A condition that no row of the metadata may meet, and what it means.

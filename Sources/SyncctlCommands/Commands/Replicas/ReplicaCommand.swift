@@ -133,7 +133,10 @@ struct ReplicaRenewCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "renew", abstract: "Give this store a new identity, after it was retired.",
         usage: "syncctl replica renew <store> [<options>]",
-        discussion: "What it wrote so far stays, and is sent as usual.")
+        discussion: """
+            What it wrote so far stays, and is sent as usual. Values of its own that another program took \
+            away with their column, and that no other replica is known to have, are given up.
+            """)
 
     @OptionGroup var options: StoreOptions
     @OptionGroup var global: GlobalOptions

@@ -76,9 +76,13 @@ import Testing
         #expect(try leaf.problems() == [] && hub.problems() == [])
     }
 
-    /// A leaf that has chosen rows, and a hub of which another program took the column away by which they are chosen.
-    private func leafOfAHubWithoutTheColumn() throws -> (hub: TestReplica, leaf: TestReplica) {
+    /// A leaf that has chosen rows, a hub of which another program took the column away by which they are chosen, and a
+    /// replica that has all values.
+    private func leafOfAHubWithoutTheColumn() throws -> (
+        hub: TestReplica, leaf: TestReplica, other: TestReplica
+    ) {
         let (hub, leaf) = try hubAndLeaf()
+        let other = try stores.clone(hub, as: "other.db")
         try leaf.choose(["a"], of: hub)
         try leaf.share(hub)
         try hub.changeUnobserved(
@@ -90,34 +94,63 @@ import Testing
             """)
         _ = try hub.peer.greet()
         try hub.set(1, x: 7)
-        return (hub, leaf)
+        return (hub, leaf, other)
     }
 
-    private func expectRefusal(_ leaf: TestReplica, _ hub: TestReplica) throws {
+    private func expectWaiting(_ leaf: TestReplica, _ hub: TestReplica) throws {
         let query = "SELECT group_concat(sid || ' ' || oseq || ' ' || seen, ';') FROM _sync_partial_known"
         let known = try leaf.value(query, as: String.self)
-        let error = #expect(throws: SyncError.self) { try leaf.share(hub) }
-        #expect(error?.code == .scopeUnsupported)
+        let report = try leaf.share(hub)
+        #expect(report.waitingTables.map(\.name) == ["item"])
         // What was not sent does not count as known.
         #expect(try leaf.value(query, as: String.self) == known)
         #expect(try leaf.numbers() == [1, 3])
     }
 
-    @Test func aRemoteThatLostTheColumnsValuesRefusesInsteadOfLeavingRowsOut() throws {
-        let (hub, leaf) = try leafOfAHubWithoutTheColumn()
-        try expectRefusal(leaf, hub)
+    @Test func rowsAreWaitedForOfARemoteThatLostTheColumnsValues() throws {
+        let (hub, leaf, _) = try leafOfAHubWithoutTheColumn()
+        try expectWaiting(leaf, hub)
         // The column alone does not bring them back.
         try hub.changeUnobserved("ALTER TABLE item ADD COLUMN scope")
         _ = try hub.peer.greet()
-        try expectRefusal(leaf, hub)
+        try expectWaiting(leaf, hub)
     }
 
-    @Test func aRemoteThatLostTheColumnsValuesSendsAllRows() throws {
-        let (hub, leaf) = try leafOfAHubWithoutTheColumn()
+    @Test func aRemoteThatGotTheColumnsValuesAgainSendsTheRows() throws {
+        let (hub, leaf, other) = try leafOfAHubWithoutTheColumn()
+        try expectWaiting(leaf, hub)
+        try hub.share(other)
+        let report = try leaf.share(hub)
+        #expect(report.waitingTables == [])
+        #expect(try leaf.numbers() == [1, 3])
+        #expect(try leaf.value("SELECT max(x) FROM item", as: Int.self) == 7)
         try leaf.chooseEverything(of: hub)
         try leaf.share(hub)
         #expect(try leaf.numbers() == [1, 2, 3])
-        #expect(try leaf.value("SELECT max(x) FROM item", as: Int.self) == 7)
+        #expect(try leaf.items() == other.items())
+        #expect(try leaf.problems() == [] && hub.problems() == [])
+    }
+
+    /// A column by which nothing is chosen.
+    @Test func theValuesOfChosenRowsComeBackToo() throws {
+        let (hub, leaf) = try hubAndLeaf()
+        try hub.set(1, y: 5)
+        try leaf.choose(["a"], of: hub)
+        try leaf.share(hub)
+        try leaf.changeUnobserved(
+            """
+            CREATE TABLE copy (id BLOB PRIMARY KEY, scope, x INTEGER);
+            INSERT INTO copy SELECT id, scope, x FROM item;
+            DROP TABLE item;
+            ALTER TABLE copy RENAME TO item;
+            """)
+        try leaf.share(hub)
+        #expect(try leaf.problems() == [])
+        try leaf.changeUnobserved("ALTER TABLE item ADD COLUMN y INTEGER")
+        try leaf.share(hub)
+        #expect(try leaf.numbers() == [1, 3])
+        #expect(try leaf.items() == hub.items(["a"]))
+        #expect(try leaf.problems() == [] && hub.problems() == [])
     }
 
     @Test func aColumnThatTheAppDropsIsAskedForAsBefore() throws {

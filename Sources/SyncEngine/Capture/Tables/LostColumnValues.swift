@@ -1,0 +1,96 @@
+import CipherStore
+import SyncWire
+
+/// Columns that another program took away from a table, so that nobody saw their values go.
+extension TableTracking {
+    /// Notes that values of columns are not here any more. The log has to be folded.
+    ///
+    /// Peers have them still. The store stops to say that it knows the rows, or it would hand them on without these values,
+    /// and others would believe it. It asks for all of them, as one does that held some rows only (``PartialTable``), and
+    /// each brings what is missing here. Until then its own changes go to those who know what the rows here take into
+    /// account, and what this replica itself had written to the columns.
+    ///
+    /// - parameters:
+    ///     - columns: Columns that the table had.
+    ///     - folded: The last change of this replica that anybody else can have: copies are made of folded stores.
+    /// - returns: The numbers of the columns that lost values.
+    func loseValues(
+        of columns: [SyncedTable.Column], in table: SyncedTable, upTo folded: Int64
+    ) throws -> [Int] {
+        let separate = try SeparateColumns.loadAll(db)[table.number]
+        // What policies keep is not in the table.
+        let numbers = columns.map(\.number).filter { separate?.shown(for: $0) == nil }
+        guard !numbers.isEmpty, let column = table.columns.map(\.number).min() else { return [] }
+        let metadata = try StoreMetadata.require(db)
+        let written = try LostColumns.lastWrites(
+            db, of: numbers, in: table.number, own: metadata.selfNumber, upTo: folded)
+        try DigestLedger.invalidate(db)
+        try VersionTable.forgetCells(db, ofLost: numbers, in: table.number)
+        // All rows came after what anybody can have: those who get them hear that they have no such value.
+        guard !written.isEmpty else { return numbers }
+        try LostColumns.note(db, numbers, of: table.number)
+        try wantRows(of: table, column: column, metadata)
+        guard let partial = try PartialTable.loadAll(db, metadata)[table.number] else { return numbers }
+        var dropped = VersionVector()
+        for replica in metadata.replicas where partial.own[replica.id] > 0 {
+            guard let last = written.first(where: { $0.sid == replica.sid }) else { continue }
+            dropped[replica.id] = min(last.sequence, partial.own[replica.id])
+        }
+        try partial.raise(db, dropped: dropped)
+        return numbers
+    }
+
+    /// Has all rows of a table come again that are held here, with what is missing in them.
+    private func wantRows(of table: SyncedTable, column: Int, _ metadata: StoreMetadata) throws {
+        if let partial = try PartialTable.loadAll(db, metadata)[table.number] {
+            return try partial.setValuesWanted(db)
+        }
+        let own = try metadata.replicaID()
+        var known = try Coverage.load(db, metadata)[table.number].known
+        // Own changes are those that nobody needs to have yet.
+        known[own] = 0
+        try PartialTable.beginAnew(
+            db, table.number, column: column, own: VersionVector([own: metadata.vector[own]]))
+        try PartialTable.loadAll(db, metadata)[table.number]?.raise(db, since: known, seen: known)
+        try Coverage.remove(db, ofTable: table.number)
+    }
+
+    /// Writes that rows have no value in columns which lost it: nobody else has one that could come back. Where the table
+    /// has such a column again, it is what the table shows.
+    ///
+    /// - parameters:
+    ///     - columns: The numbers of the columns.
+    ///     - condition: Which rows `r` of `_sync_row`, as SQL.
+    func writeLost(_ columns: [Int], in table: SyncedTable, where condition: String) throws {
+        let lost = table.columns.filter { columns.contains($0.number) }
+        for column in lost {
+            try log(
+                table, ChangeLog.Operation.rewrite, of: column,
+                where: """
+                    \(table.keyAsBytes) IN (
+                        SELECT r.pk FROM _sync_row AS r WHERE r.tbl = \(table.number) AND r.cl & 1 AND (\(condition))
+                          AND \(LostColumns.isMissing(column.number)))
+                    """)
+        }
+        try FoldedStore.fold(db, environment)
+        try Parking.keepNothing(
+            db, of: lost.filter { !$0.isPresent }.map(\.number), in: table.number)
+    }
+
+    /// Goes on without the lost values that this replica wrote itself, and that no other one is known to have. As long as
+    /// others may have them, they are waited for.
+    func abandonUnsentValues() throws {
+        let metadata = try StoreMetadata.require(db)
+        let own = try metadata.replicaID()
+        for (number, partial) in try PartialTable.loadAll(db, metadata) {
+            let columns = try LostColumns.numbers(db, of: number)
+            guard !columns.isEmpty else { continue }
+            let table = try SyncedTable.load(db, number: number)
+            let sent = try lastSent(metadata)
+            guard table.isTracked, partial.dropped[own] > sent else { continue }
+            try writeLost(
+                columns.sorted(), in: table, where: "r.sid = \(metadata.selfNumber) AND r.oseq > \(sent)")
+            try PartialTable.lowerDropped(db, number, of: metadata.selfNumber, to: sent)
+        }
+    }
+}
