@@ -26,16 +26,35 @@ extension FolderSession {
         let bundles = contents.bundles.filter { $0.replica == former }
         // An identity that was a copy's is the original's.
         guard let head = contents.heads[former], peer.formerReplica == nil,
-            bundles.allSatisfy({ known.covers($0.target) })
+            bundles.allSatisfy({ known.covers($0.target) }),
+            head.bundles.allSatisfy({ known.covers($0.targetVector) })
         else { return }
         abandoned = (former, head.generation, Set(bundles.map(\.identity)))
+    }
+
+    /// Gives up the files under the identity that this file just gave up because another device claims it, as
+    /// ``abandon(_:_:knowing:)`` does. What this file's device has signed there is taken in by nobody any more, so its head is
+    /// not among those that were read. There may be files of the other device, which nobody has read yet.
+    mutating func abandonClaimed(
+        _ former: ReplicaID, _ contents: FolderContents, knowing known: VersionVector
+    ) {
+        guard contents.heads[former] == nil else { return abandon(former, contents, knowing: known) }
+        let file = FolderPaths(former).file(FolderPaths.headName)
+        guard peer.formerReplica == nil, let head = try? FolderHead.read(file, folder),
+            head.bundles.allSatisfy({ known.covers($0.targetVector) })
+        else { return }
+        abandoned = (former, head.generation, [])
     }
 
     /// Removes the files that were given up. What replaces them is written.
     func removeAbandoned() {
         guard let abandoned else { return }
         let file = FolderPaths(abandoned.replica).file(FolderPaths.headName)
-        guard (try? FolderHead.read(file, folder))?.generation == abandoned.generation else { return }
+        guard let head = try? FolderHead.read(file, folder), head.generation == abandoned.generation else {
+            return
+        }
+        // Who may not write has put nothing in their place.
+        if let role = members?.role, role < .writer, !head.bundles.isEmpty { return }
         removeFiles(of: abandoned.replica)
     }
 

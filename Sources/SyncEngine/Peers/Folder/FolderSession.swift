@@ -65,9 +65,10 @@ struct FolderSession {
             // Nobody would take in what this device signs for it.
             report.renewedReplica = greeting.replica
             report.isRenewedForMember = peer.formerReplica == nil
-            removeFiles(of: greeting.replica)
+            let former = greeting
             try peer.renewIdentity([])
             greeting = try peer.greet()
+            abandonClaimed(former.replica, contents, knowing: former.vector)
             report.local = greeting.replica
         }
         report.renewedReplica = peer.formerReplica ?? report.renewedReplica
