@@ -20,6 +20,7 @@ extension FolderStatements {
             return (statements: statements, isDamaged: leftOut > 0)
         } catch let error as StoreError {
             if error.code != .missing { remarks.append(error.description) }
+            if [.missing, .cannotRead, .empty].contains(error.code) { withheld.insert(file.path) }
             guard isLasting(error, file) else { return nil }
             return (statements: [], isDamaged: true)
         } catch let error as SyncError where error.code == .invalidBundle {

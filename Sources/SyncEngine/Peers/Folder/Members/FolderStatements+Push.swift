@@ -17,7 +17,8 @@ extension FolderStatements {
         _ lacked: Set<StatementID>, _ state: MembershipState, _ peer: StorePeer
     ) throws {
         var (suspected, others): ([Listed], [Listed]) = ([], [])
-        for file in listed where !file.isTooLong && !readNow.contains(file.path) {
+        // What is too long, or has another size than it had, is not among the entries.
+        for file in listed where !readNow.contains(file.path) {
             guard let held = entries[file.path.description]?.held, !held.isEmpty else { continue }
             if held.contains(where: { lacked.contains($0) }) {
                 suspected.append(file)
@@ -36,7 +37,11 @@ extension FolderStatements {
         let (mailbox, queue) = (folder.mailbox.name, suspected[start...] + suspected[..<start])
         var changed: [StatementFiles.Entry] = []
         for file in queue.prefix(Self.recheckCountMax) {
-            guard let content = try self.content(of: file, state.store) else { continue }
+            guard let content = try self.content(of: file, state.store) else {
+                // Who misses it can't read it either. It is not noted: the place may give it again.
+                if withheld.contains(file.path) { entries[file.path.description] = nil }
+                continue
+            }
             let names = Set(content.statements.map(\.id))
             let held = names.filter { state.statements[$0] != nil }
             let waits = content.isDamaged || held.count < names.count

@@ -43,6 +43,8 @@ struct FolderStatements {
     private(set) var readNow: Set<MailboxPath> = []
     /// Whether the passphrase has opened a file now.
     var isOpened = false
+    /// The files that the place did not give now.
+    var withheld: Set<MailboxPath> = []
     /// What could not be used, and why.
     var remarks: [String] = []
     /// The database, as far as a newcomer has been told. Files of others are left unread.
@@ -79,9 +81,11 @@ struct FolderStatements {
         let store = record.state.store
         // What others leave under other salts may not use up what can be derived.
         folder.expectFiles(of: store)
-        let present = Set(listed.map(\.path.description))
-        entries = known.filter { present.contains($0.key) }
-        let gone = known.keys.filter { !present.contains($0) }
+        let sizes = Dictionary(
+            listed.map { ($0.path.description, $0.byteCount) }, uniquingKeysWith: { one, _ in one })
+        // Files never change: one of another size is another one, and holds nothing until it is read.
+        entries = known.filter { sizes[$0.key] == $0.value.byteCount }
+        let gone = known.keys.filter { entries[$0] == nil }
         var reading = StatementReading()
         while try read(&reading, record.state, .session, at: now) { take(&reading, &record) }
         readNow = Set(reading.files.map(\.path))
