@@ -18,24 +18,28 @@ extension DatabaseWriter {
 
     /// Rebuilds the database file, in the smallest number of pages. It takes as much memory as the new file has bytes.
     ///
+    /// `VACUUM` in SQL gives rows other rowids in tables that have neither an `INTEGER PRIMARY KEY` nor an index, and a
+    /// full-text table of the content of such a table finds other rows from then on. Here they keep their rowids where
+    /// there are virtual tables.
+    ///
     /// Related SQLite documentation: <https://www.sqlite.org/lang_vacuum.html>
     ///
     /// - throws: A ``DatabaseError``.
     @_disfavoredOverload public func vacuum() throws {
-        try writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
+        try writeWithoutTransaction { try $0.vacuum() }
     }
 
     /// Rebuilds the database file, see the method that waits.
     ///
     /// - throws: A ``DatabaseError``; `CancellationError`.
     public func vacuum() async throws {
-        try await writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
+        try await writeWithoutTransaction { try $0.vacuum() }
     }
 
     /// Writes a compact copy of the database into a new file. The copy of an
     /// encrypted database has the same passphrase, and is verified before it
     /// gets its name. That of a database with a ``Keyring`` gets a copy of the
-    /// keyring beside it, and opens with the same slots.
+    /// keyring beside it, and opens with the same slots. Rows keep their rowids as by `vacuum()`.
     ///
     /// - parameter filePath: Where the copy goes; no file may be there, and no keyring beside it.
     /// - throws: A ``StoreError`` or ``DatabaseError``. No file is left then.

@@ -22,15 +22,31 @@ extension FileReplacement {
     package static func removingLeftovers<Result>(
         of destination: String, purpose: String, isFolder: Bool = false, _ body: () throws -> Result
     ) rethrows -> Result {
-        let folder = URL(fileURLWithPath: destination).deletingLastPathComponent().path
+        try sharingFolder(
+            of: destination,
+            whenAlone: {
+                isFolder
+                    ? removeLeftoverFolders(of: destination, purpose: purpose)
+                    : removeLeftovers(of: destination, purpose: purpose)
+            }, body)
+    }
+
+    /// Runs a block with a shared lock on the folder of a file. On a file system that can't lock a folder, it runs without.
+    ///
+    /// - parameters:
+    ///     - path: The file.
+    ///     - whenAlone: Runs before, where nobody else has such a lock: what killed processes left is nobody's then.
+    ///     - body: The block.
+    /// - returns: What the block returns.
+    /// - throws: What the block throws.
+    static func sharingFolder<Result>(
+        of path: String, whenAlone: () -> Void, _ body: () throws -> Result
+    ) rethrows -> Result {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return try body() }
         defer { close(descriptor) }
-        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
-            isFolder
-                ? removeLeftoverFolders(of: destination, purpose: purpose)
-                : removeLeftovers(of: destination, purpose: purpose)
-        }
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { whenAlone() }
         // Others have the folder for themselves only while they remove files. Who keeps it longer is not
         // one of us, and lets none of us remove anything.
         for _ in 0..<Self.attempts {

@@ -41,7 +41,7 @@ extension Synchronizer {
                     return .commit
                 }
                 // The metadata's pages would stay in the file, empty.
-                try copy.execute(sql: "VACUUM")
+                try copy.vacuum()
             }
         }
     }

@@ -413,4 +413,33 @@ import Testing
         }
         #expect(try a.synchronizer.compact().retiredReplicas.isEmpty)
     }
+
+    /// A table that is not tracked needs no key, and its rows have nothing but the numbers that SQLite gives them.
+    @Test func aSearchFindsTheSameRowsAfterwards() throws {
+        let a = try stores.create()
+        try a.queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE word (text TEXT);
+                    CREATE VIRTUAL TABLE words USING fts4(content='word', text);
+                    INSERT INTO word VALUES ('alpha'), ('beta'), ('gamma');
+                    INSERT INTO words(words) VALUES ('rebuild');
+                    DELETE FROM words WHERE docid = 1;
+                    DELETE FROM word WHERE rowid = 1;
+                    CREATE TABLE ballast (bytes);
+                    INSERT INTO ballast VALUES (zeroblob(400000));
+                    DROP TABLE ballast;
+                    """)
+        }
+        let report = try a.synchronizer.compact()
+        #expect(report.byteCountAfter < report.byteCountBefore)
+        let found = try a.queue.read { db in
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT text FROM word WHERE rowid IN (SELECT docid FROM words WHERE words MATCH 'beta')
+                    """)
+        }
+        #expect(found == ["beta"])
+    }
 }

@@ -52,6 +52,10 @@ extension Synchronizer {
         let all = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0
         guard free * 20 > all else { return }
         let isIncremental = try Int64.fetchOne(db, sql: "PRAGMA auto_vacuum") == 2
-        try db.execute(sql: isIncremental ? "PRAGMA incremental_vacuum" : "VACUUM")
+        if isIncremental {
+            try db.execute(sql: "PRAGMA incremental_vacuum")
+        } else {
+            try db.vacuum()
+        }
     }
 }

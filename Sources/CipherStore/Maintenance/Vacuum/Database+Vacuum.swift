@@ -37,8 +37,8 @@ extension Database {
         try FileReplacement.requireFree(path)
         let file = try FileReplacement(destination: path, purpose: "vacuum")
         do {
-            try StoreCopy.fill(file.temporary, key: encryptionKey, from: self, progress: nil) { copy in
-                try copy.execute(sql: "VACUUM")
+            try StoreCopy.fill(file.temporary, key: encryptionKey, from: self, progress: nil) {
+                try $0.vacuum()
             }
             if let encryptionKey {
                 try StoreVerification.verify(
