@@ -11,7 +11,7 @@ import Foundation
 /// A file that is built under a temporary name beside its destination, and
 /// takes its place in one step or not at all.
 package struct FileReplacement {
-    let destination: String
+    package let destination: String
     package let temporary: String
 
     /// What SQLite puts beside a database file.

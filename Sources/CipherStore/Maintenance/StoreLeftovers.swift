@@ -5,7 +5,9 @@ import Foundation
 /// No such file is needed: a store, a copy, a keyring or an archive has its name only when it is complete.
 public enum StoreLeftovers {
     /// The words in the names of temporary files, by what makes them.
-    static let purposes = ["rekey", "copy", "import", "export", "vacuum", "archive", "sealed", "new", "join"]
+    static let purposes = [
+        "rekey", "copy", "import", "export", "vacuum", "archive", "sealed", "new", "join", "snapshot",
+    ]
 
     /// The paths of the temporary files of a store, of its keyring and of the keyring's copy.
     ///

@@ -92,25 +92,17 @@ struct Enrolment {
         return try JSONDocument.decode(Message.Definitions.self, from: answer).tables
     }
 
+    /// Has the server make a snapshot for a recipient, and fetches it into a file.
     func fetchSnapshot(
-        to path: String, _ recipient: String, _ options: HTTPTransport.Options,
+        to file: FileReplacement, _ recipient: String, _ options: HTTPTransport.Options,
         _ progress: SyncProgressHandler?
     ) throws {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw StoreError(.cannotWrite, "cannot write: \(String(cString: strerror(errno)))", path: path)
-        }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        defer { try? file.close() }
+        let output = try OutputDescriptor(file.temporary, for: file.destination)
         let transfer = RemoteDownload(connection, options)
         let download = try transfer.begin(
             "/snapshots", try JSONDocument.encode(Message.SnapshotRequest(recipient: recipient)))
         try transfer.fetch(download) { piece, completed in
-            do {
-                try file.write(contentsOf: piece)
-            } catch let error as CocoaError {
-                throw StoreError(.cannotWrite, "cannot write: \(error.systemText)", path: path)
-            }
+            try output.write(Data(piece))
             try progress?(completed, download.byteCount)
         }
     }

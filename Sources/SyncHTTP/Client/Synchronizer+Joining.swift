@@ -43,15 +43,9 @@ extension Synchronizer {
         let remote = try enrolment.run(name: RemoteBook.defaultName)
         let greeting: Greeting?
         if remote.terms.scope == nil {
-            let snapshot =
-                path + ".snapshot-" + ByteText.hex(withUnsafeBytes(of: environment.random()) { Array($0) })
-            let identityPath = snapshot + ".key"
-            defer { for name in [snapshot, identityPath] { unlink(name) } }
-            let identity = try ArchiveIdentity.make(file: identityPath)
-            try enrolment.fetchSnapshot(to: snapshot, identity.recipient.description, options, onBytes)
-            try restore(
-                archive: snapshot, to: path, opening: ArchiveSecret(identity), passphrase: passphrase,
-                environment: environment, progress: progress)
+            try restoreSnapshot(
+                enrolment, to: path, passphrase: passphrase, options: options, environment: environment,
+                progress: progress, onBytes: onBytes)
             do {
                 greeting = try settle(
                     enrolment, remote, key, at: path, passphrase: passphrase, environment: environment)
@@ -77,6 +71,27 @@ extension Synchronizer {
         }
         // It uses the invitation up, so the store has its name before.
         if let greeting { enrolment.confirm(greeting, storeAt: path) }
+    }
+
+    /// Makes the new store of a snapshot that the server makes for it.
+    ///
+    /// The snapshot waits beside the store, and what opens it is in memory alone. What a process leaves that is killed
+    /// meanwhile is opened by nobody, and removed by the next one that makes the store.
+    private static func restoreSnapshot(
+        _ enrolment: Enrolment, to path: String, passphrase: borrowing Passphrase,
+        options: HTTPTransport.Options, environment: SyncEnvironment,
+        progress: StoreProgressHandler?, onBytes: SyncProgressHandler?
+    ) throws {
+        let passphrase = passphrase.copy()
+        try FileReplacement.removingLeftovers(of: path, purpose: "snapshot") {
+            let snapshot = try FileReplacement(destination: path, purpose: "snapshot")
+            defer { snapshot.discard() }
+            let identity = try ArchiveIdentity.random()
+            try enrolment.fetchSnapshot(to: snapshot, identity.recipient.description, options, onBytes)
+            try restore(
+                archive: snapshot.temporary, to: path, opening: ArchiveSecret(identity),
+                passphrase: passphrase, environment: environment, progress: progress)
+        }
     }
 
     /// Has a new store remember the server, and closes it.

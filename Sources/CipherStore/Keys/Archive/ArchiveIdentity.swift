@@ -75,4 +75,16 @@ public struct ArchiveIdentity: Sendable {
     public static func make(file path: String) throws -> ArchiveIdentity {
         ArchiveIdentity(secret: try Secret.makeKeyFile(at: path).bytes)
     }
+
+    /// Makes an identity that is in memory alone: once the process has ended, nobody opens what was made for it.
+    ///
+    /// - throws: A ``StoreError`` of code `outOfMemory`.
+    package static func random() throws -> ArchiveIdentity {
+        var generator = SystemRandomNumberGenerator()
+        let secret = try SecretBytes(capacity: ArchiveRecipient.keyByteCount) { buffer in
+            for index in buffer.indices { buffer[index] = generator.next() }
+            return ArchiveRecipient.keyByteCount
+        }
+        return ArchiveIdentity(secret: secret)
+    }
 }
