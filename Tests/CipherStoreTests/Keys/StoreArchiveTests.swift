@@ -77,6 +77,30 @@ import Testing
         #expect(content.range(of: Data("SQLite format".utf8)) == nil)
     }
 
+    /// Each has the size of the store, and nobody else removes it.
+    @Test func theNextOneRemovesWhatAKilledOneLeft() throws {
+        let others = ["notes.db.archive-notes", "notes.db.archive-1a2b.txt"]
+        for name in ["notes.db", "backup.csa", "restored.db"] {
+            try Data([1]).write(to: URL(fileURLWithPath: folder.file("\(name).archive-1a2b")))
+            try Data([1]).write(to: URL(fileURLWithPath: folder.file("\(name).archive-1a2b-journal")))
+        }
+        for name in others { try Data([1]).write(to: URL(fileURLWithPath: folder.file(name))) }
+        func leftovers(of name: String) throws -> [String] {
+            try folder.contents().filter { $0.hasPrefix("\(name).archive-") && !others.contains($0) }
+        }
+        try write()
+        #expect(try leftovers(of: "backup.csa") == [])
+        #expect(try leftovers(of: "notes.db").count == 2)
+        try queue.writeWithoutTransaction { db in
+            try StoreArchive.write(of: db, lock: lock(), preparation: nil, now: Date(), to: { _ in })
+        }
+        #expect(try leftovers(of: "notes.db") == [])
+        try StoreArchive.restore(
+            archive, to: folder.file("restored.db"), opening: secret(), passphrase: Passphrase("new"))
+        #expect(try leftovers(of: "restored.db") == [])
+        #expect(try folder.contents().filter { others.contains($0) } == others.sorted())
+    }
+
     @Test func anArchiveForARecipientOpensWithItsIdentity() throws {
         let identity = try ArchiveIdentity.make(file: folder.file("id.key"))
         let text = try identity.recipient.description

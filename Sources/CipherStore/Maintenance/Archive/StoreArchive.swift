@@ -6,6 +6,9 @@ import Foundation
 /// `Schemas/archive/v1.md` describes the format. Inside is an SQLCipher
 /// database under a key of its own, so that no plaintext is written anywhere.
 public enum StoreArchive {
+    /// The word in the names of its temporary files.
+    private static let purpose = "archive"
+
     /// Writes an archive of a database. The source may be read and written meanwhile.
     ///
     /// - parameters:
@@ -29,18 +32,20 @@ public enum StoreArchive {
             throw StoreError(.exists, "there is a file already", path: path)
         }
         let content = try Draft(of: source)
-        let inner = try FileReplacement(destination: path, purpose: "archive")
-        defer { inner.discard() }
-        let archive = try FileReplacement(destination: path, purpose: "archive")
-        do {
-            try content.write(
-                source, inner, lock, preparation, now, path: path, progress: progress
-            ) { try OutputDescriptor(archive.temporary, for: path).write }
-            if isShared { archive.allowReading() }
-            try archive.moveIntoPlace()
-        } catch {
-            archive.discard()
-            throw StoreError.explaining(error, path: path)
+        try FileReplacement.removingLeftovers(of: path, purpose: Self.purpose) {
+            let inner = try FileReplacement(destination: path, purpose: Self.purpose)
+            defer { inner.discard() }
+            let archive = try FileReplacement(destination: path, purpose: Self.purpose)
+            do {
+                try content.write(
+                    source, inner, lock, preparation, now, path: path, progress: progress
+                ) { try OutputDescriptor(archive.temporary, for: path).write }
+                if isShared { archive.allowReading() }
+                try archive.moveIntoPlace()
+            } catch {
+                archive.discard()
+                throw StoreError.explaining(error, path: path)
+            }
         }
     }
 
@@ -54,22 +59,24 @@ public enum StoreArchive {
     ///     - now: What the archive says about when it was made.
     ///     - output: Takes the bytes, in their order and in pieces of at most 128 KiB.
     /// - throws: A ``StoreError``, a ``DatabaseError``, what `output` throws. The copy that is made beside the
-    ///   source meanwhile, encrypted too, is removed in any case.
+    ///   source meanwhile, encrypted too, is removed in any case; that of a process that was killed, by the next one.
     package static func write(
         of source: Database, lock: ArchiveLock, preparation: StorePreparation?,
         finishing: ((Database) throws -> Void)? = nil, now: Date,
         progress: StoreProgressHandler? = nil, to output: @escaping (Data) throws -> Void
     ) throws {
         let content = try Draft(of: source)
-        let inner = try FileReplacement(destination: source.filePath, purpose: "archive")
-        defer { inner.discard() }
-        do {
-            try content.write(
-                source, inner, lock, preparation, now, path: source.path, progress: progress,
-                finishing: finishing
-            ) { output }
-        } catch {
-            throw StoreError.explaining(error, path: source.path)
+        try FileReplacement.removingLeftovers(of: source.filePath, purpose: Self.purpose) {
+            let inner = try FileReplacement(destination: source.filePath, purpose: Self.purpose)
+            defer { inner.discard() }
+            do {
+                try content.write(
+                    source, inner, lock, preparation, now, path: source.path, progress: progress,
+                    finishing: finishing
+                ) { output }
+            } catch {
+                throw StoreError.explaining(error, path: source.path)
+            }
         }
     }
 
@@ -133,7 +140,7 @@ public enum StoreArchive {
         progress: StoreProgressHandler? = nil
     ) throws -> Information {
         let name = NSTemporaryDirectory() + "cipherstore-" + UUID().uuidString
-        let inner = try FileReplacement(destination: name, purpose: "archive")
+        let inner = try FileReplacement(destination: name, purpose: Self.purpose)
         defer { inner.discard() }
         do {
             try StoreFile.requireContent(path)
@@ -196,18 +203,21 @@ public enum StoreArchive {
         archive: () throws -> ArchiveFile
     ) throws {
         try FileReplacement.requireFree(destination)
-        let inner = try FileReplacement(destination: destination, purpose: "archive")
-        defer { inner.discard() }
         let passphrase = passphrase.copy()
-        do {
-            let content = try unpack(
-                archive(), into: inner, opening: secret, limit: limit, progress: progress)
-            let source = try Database.open(path: inner.temporary, key: content.key)
-            defer { source.dispose() }
-            try StoreCopy.make(
-                of: source, at: destination, passphrase: passphrase, progress: progress, finishing: finishing)
-        } catch {
-            throw StoreError.explaining(error, path: destination)
+        try FileReplacement.removingLeftovers(of: destination, purpose: Self.purpose) {
+            let inner = try FileReplacement(destination: destination, purpose: Self.purpose)
+            defer { inner.discard() }
+            do {
+                let content = try unpack(
+                    archive(), into: inner, opening: secret, limit: limit, progress: progress)
+                let source = try Database.open(path: inner.temporary, key: content.key)
+                defer { source.dispose() }
+                try StoreCopy.make(
+                    of: source, at: destination, passphrase: passphrase, progress: progress,
+                    finishing: finishing)
+            } catch {
+                throw StoreError.explaining(error, path: destination)
+            }
         }
     }
 
