@@ -87,13 +87,22 @@ struct TextExport {
         try file.write("PRAGMA foreign_keys = OFF;\nBEGIN;\n")
         let virtual = try VirtualTables(db)
         var count: Int64 = 0
+        var indexes: [String] = []
         for table in tables {
             let definition = try String.fetchOne(
                 db, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", arguments: [table]
             )
             try file.write(statement(definition ?? "", of: table, file))
             guard !virtual.isContentless(table) else { continue }
+            if let content = virtual.otherContent(of: table),
+                try tables.contains(where: { $0.isSameIdentifier(as: content) })
+                    || includesOthers && db.viewExists(content)
+            {
+                indexes.append(table)
+                continue
+            }
             try writeInsertions(into: table, virtual, to: file, &count)
+            try writeLastNumber(of: table, definition ?? "", to: file)
         }
         // What hangs on the tables comes after their rows, and triggers after the views that they may be of.
         let others = try Row.fetchAll(
@@ -111,8 +120,34 @@ struct TextExport {
                 try file.write(statement(definition, of: row.decode(atIndex: 2), file))
             }
         }
+        // The rows of their content can have other rowids in the new database, so the old index would be one of others.
+        for table in indexes {
+            let name = shown(table.quotedDatabaseIdentifier, file)
+            try file.write("INSERT INTO \(name)(\(name)) VALUES('rebuild');\n")
+        }
+        if includesOthers { try writeHeaderNumbers(to: file) }
         try file.write("COMMIT;\n")
         return count
+    }
+
+    /// Writes the last number that a table with `AUTOINCREMENT` has given, also to a row that is gone: no number is given
+    /// twice.
+    private func writeLastNumber(of table: String, _ definition: String, to file: OutputFile) throws {
+        guard SQLTokens(definition).tokens.contains(where: { $0.isKeyword("autoincrement") }),
+            let row = try Row.fetchOne(
+                db, sql: "SELECT name, seq FROM sqlite_sequence WHERE name = ?", arguments: [table])
+        else { return }
+        let values = row.databaseValues.map { RowText.sqlLiteral($0, isForTerminal: file.isTerminal) }
+        try file.write("DELETE FROM sqlite_sequence WHERE name = \(values[0]);\n")
+        try file.write("INSERT INTO sqlite_sequence(name,seq) VALUES(\(values.joined(separator: ",")));\n")
+    }
+
+    /// Writes the numbers of the file's header that belong to the app, which may tell its migrations by them.
+    private func writeHeaderNumbers(to file: OutputFile) throws {
+        for name in ["user_version", "application_id"] {
+            let number = try Int64.fetchOne(db, sql: "PRAGMA \(name)") ?? 0
+            if number != 0 { try file.write("PRAGMA \(name) = \(number);\n") }
+        }
     }
 
     private func writeInsertions(

@@ -57,6 +57,13 @@ struct VirtualTables {
         isFullText(table) && definitions[table.identifierKey]?.content?.isEmpty == true
     }
 
+    /// The table or view whose rows a full-text table is an index of; nil when its rows are its own.
+    func otherContent(of table: String) -> String? {
+        guard isFullText(table), let content = definitions[table.identifierKey]?.content, !content.isEmpty
+        else { return nil }
+        return content
+    }
+
     private static func definition(_ sql: String) -> Definition? {
         let tokens = SQLTokens(sql).tokens
         // CREATE VIRTUAL TABLE name USING module

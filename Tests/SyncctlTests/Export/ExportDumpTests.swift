@@ -108,4 +108,58 @@ import Testing
         let view = try database.read { try String.fetchOne($0, sql: "SELECT a FROM v") }
         #expect(view.map { Array($0.utf8) } == Array("x\r\ny".utf8))
     }
+
+    /// The rows of such a table have other numbers in the new database.
+    @Test func aSearchFindsTheSameRows() throws {
+        let script = try dump { db throws in
+            try db.execute(
+                sql: """
+                    CREATE VIRTUAL TABLE search USING fts4(content="Note", title);
+                    CREATE TABLE note (id TEXT PRIMARY KEY, title TEXT);
+                    INSERT INTO note VALUES ('a', 'alpha'), ('b', 'beta'), ('c', 'gamma'), ('d', 'delta');
+                    INSERT INTO search(search) VALUES ('rebuild');
+                    DELETE FROM search WHERE docid = 1;
+                    DELETE FROM note WHERE id = 'a';
+                    """)
+        }.script
+        let database = try load(script, .whole, "UTF-8")
+        try database.read { db throws in
+            for word in ["beta", "gamma", "delta"] {
+                let found = try String.fetchAll(
+                    db,
+                    sql: """
+                        SELECT title FROM note WHERE rowid IN (SELECT docid FROM search WHERE search MATCH ?)
+                        """,
+                    arguments: [word])
+                #expect(found == [word])
+            }
+        }
+    }
+
+    @Test func theNumbersOfTheAppAndOfDeletedRowsAreKept() throws {
+        let script = try dump { db throws in
+            try db.execute(
+                sql: """
+                    PRAGMA user_version = 5;
+                    PRAGMA application_id = -7;
+                    CREATE TABLE "an order" (id INTEGER PRIMARY KEY AUTOINCREMENT, a);
+                    INSERT INTO "an order" (a) VALUES ('x'), ('y'), ('z');
+                    DELETE FROM "an order" WHERE id = 3;
+                    CREATE TABLE gone (id INTEGER PRIMARY KEY AUTOINCREMENT, a);
+                    INSERT INTO gone (a) VALUES ('x');
+                    DELETE FROM gone;
+                    CREATE TABLE unused (id INTEGER PRIMARY KEY AUTOINCREMENT, a);
+                    """)
+        }.script
+        let database = try load(script, .whole, "UTF-8")
+        try database.write { db throws in
+            for (table, next) in [("an order", 4), ("gone", 2), ("unused", 1)] as [(String, Int64)] {
+                try db.execute(sql: "INSERT INTO \(table.quotedDatabaseIdentifier) (a) VALUES ('new')")
+                #expect(db.lastInsertedRowID == next)
+            }
+            let version = try Int.fetchOne(db, sql: "PRAGMA user_version")
+            let application = try Int.fetchOne(db, sql: "PRAGMA application_id")
+            #expect(version == 5 && application == -7)
+        }
+    }
 }
