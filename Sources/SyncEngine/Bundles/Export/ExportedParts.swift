@@ -52,7 +52,7 @@ struct ExportedParts {
                 && !empty.contains($0.number)
         }
         let sent = Set(tables.map(\.number))
-        if !partial.isComplete(coverage, request, sending: Set(tables.map(\.number))) {
+        if !partial.isComplete(coverage, request, sending: sent) {
             whole = Self.nothing
         } else if let wanted {
             let ignored = partial.ignored.union(coverage.partials.keys)
@@ -91,8 +91,7 @@ struct ExportedParts {
                 others.append(single)
             }
         }
-        let rest = Set(tables.map(\.number)).subtracting(others.flatMap(\.tables))
-        whole.tables = rest
+        whole.tables = sent.subtracting(others.flatMap(\.tables))
         assertInvariants()
     }
 
