@@ -52,13 +52,14 @@ struct BundleOpening {
         let resync = try Self.isResync(parts) ? Resync(db) : nil
         let deletions = forgottenDeletions(header, settlement, resync, names.separate)
         let rows = try restrictedRows(parts, before, settlement, resync)
+        let lost = try LostValues.loadAll(db, before.partials)
         stores.versions.digests = try digests()
         return AppliedRecords(
             stores,
             BundleContext(
                 header: header, admission: admission, own: try metadata.replicaID(), before: before,
                 formerReplica: formerReplica, names: names, parts: parts, settlement: settlement,
-                deletions: deletions, rows: rows, lost: LostValues.loadAll(db, before.partials)), records)
+                deletions: deletions, rows: rows, lost: lost), records)
     }
 
     private func match(_ header: BundleHeader, _ metadata: StoreMetadata) throws -> BundleContext.Names {
