@@ -168,6 +168,37 @@ import Testing
         #expect(try a.problems() == [])
     }
 
+    @Test func replicasThatAllLostTheColumnGoOnWithoutIt() throws {
+        let (a, b, c) = try replicas()
+        try c.sync(b)
+        for (number, replica) in [a, b, c].enumerated() {
+            try replica.changeUnobserved(Self.rebuild)
+            try replica.synchronizer.track(["note"])
+            try replica.insert(UInt8(10 + number), "of \(replica.name)")
+            try replica.execute("INSERT INTO tag (id, name) VALUES (?, ?)", [tagKey(number), replica.name])
+        }
+        try a.execute("UPDATE note SET title = 'edited' WHERE title = 'two'")
+        for (one, other) in [(a, b), (b, c), (a, c)] {
+            let report = try one.sync(other)
+            #expect(waiting(report) == ["note"])
+        }
+        #expect(try c.value("SELECT count(*) FROM tag", as: Int.self) == 3)
+        for replica in [a, b, c] {
+            let tables = try replica.synchronizer.abandonLostValues()
+            #expect(tables == ["note"])
+            #expect(try replica.problems() == [])
+        }
+        try expectEqual([a, b, c])
+        for replica in [a, b, c] {
+            #expect(try replica.titles() == ["one", "edited", "of a.db", "of b.db", "of c.db"])
+            #expect(try replica.problems() == [])
+            let tables = try replica.synchronizer.abandonLostValues()
+            #expect(tables == [])
+        }
+    }
+
+    private func tagKey(_ number: Int) -> String { "00000000-0000-4000-8000-00000000000\(number)" }
+
     @Test func aTableThatIsRebuiltWithAllColumnsWaitsForNobody() throws {
         let (a, b, c) = try replicas()
         try a.changeUnobserved(

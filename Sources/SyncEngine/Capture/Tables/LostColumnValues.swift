@@ -93,4 +93,48 @@ extension TableTracking {
             try PartialTable.lowerDropped(db, number, of: metadata.selfNumber, to: sent)
         }
     }
+    /// Goes on without all values that are lost, because no replica has them any more: each row counts as written without
+    /// them, and the table as held as a whole again.
+    ///
+    /// - returns: The names of the tables.
+    func abandonLostValues() throws -> [String] {
+        var names: [String] = []
+        for number in try PartialTable.loadAll(db, StoreMetadata.require(db)).keys.sorted() {
+            let columns = try LostColumns.numbers(db, of: number).sorted()
+            guard !columns.isEmpty else { continue }
+            let table = try SyncedTable.load(db, number: number)
+            guard table.hasRows else { continue }
+            try writeLost(columns, in: table, where: "1")
+            try LostColumns.forget(db, of: number)
+            try holdAgain(table)
+            names.append(table.name)
+        }
+        return names
+    }
+
+    /// Holds a table as a whole again, as of what was known of it. That may be less than what is known of all tables by now,
+    /// and so that is taken back, and goes on to hold of each of the others.
+    private func holdAgain(_ table: SyncedTable) throws {
+        let metadata = try StoreMetadata.require(db)
+        let before = try Coverage.load(db, metadata)
+        guard let partial = before.partials[table.number] else { return }
+        guard partial.wantsEverything, partial.remote.isEmpty else {
+            // The choice is the user's, and its rows come again.
+            return try PartialTable.lowerDropped(
+                db, table.number, of: metadata.selfNumber, to: lastSent(metadata))
+        }
+        let known = partial.known
+        try PartialTable.remove(db, table.number)
+        for replica in metadata.replicas where before.whole.known[replica.id] > known[replica.id] {
+            try ReplicaRegister(db: db).setBack(replica.sid, to: known[replica.id])
+            try Tombstones(db: db).setBackFloor(of: replica.sid, to: known[replica.id])
+        }
+        for other in try SyncedTable.loadAll(db)
+        where other.number != table.number && before.partials[other.number] == nil {
+            try Coverage.raise(db, other.number, to: before[other.number])
+        }
+        try Coverage.raise(
+            db, table.number, to: Coverage.Part(known: known, floor: VersionVector()))
+        try Coverage.normalize(db)
+    }
 }

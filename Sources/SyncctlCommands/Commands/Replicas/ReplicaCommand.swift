@@ -132,18 +132,26 @@ struct ReplicaForgetCommand: ParsableCommand {
 struct ReplicaRenewCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "renew", abstract: "Give this store a new identity, after it was retired.",
-        usage: "syncctl replica renew <store> [<options>]",
+        usage: "syncctl replica renew <store> [--without-lost-values] [<options>]",
         discussion: """
             What it wrote so far stays, and is sent as usual. Values of its own that another program took \
-            away with their column, and that no other replica is known to have, are given up.
+            away with their column, and that no other replica is known to have, are given up. \
+            --without-lost-values gives up those of all replicas, for when none has them any more: each \
+            row of such a table counts as written here without them.
             """)
 
     @OptionGroup var options: StoreOptions
+
+    @Flag(help: "Give up all values that another program took away with their column.")
+    var withoutLostValues = false
+
     @OptionGroup var global: GlobalOptions
 
     func run() throws {
         try CommandContext.run(global) { context in
-            let replica = try Synchronizer(existing: context.open(options)).renewIdentity()
+            let synchronizer = try Synchronizer(existing: context.open(options))
+            if withoutLostValues { try synchronizer.abandonLostValues() }
+            let replica = try synchronizer.renewIdentity()
             try context.print(
                 ReplicaDocument(store: options.store, replica: replica.description),
                 text: "\(options.store) is replica \(replica.shortDescription) now")
