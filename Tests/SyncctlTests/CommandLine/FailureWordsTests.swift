@@ -135,7 +135,9 @@ import Testing
         for words in [
             ["status", "ssh://host/x.db"], ["init", "ssh://host/x.db"],
             ["init", place.path("b.db"), "--clone", "https://host"],
-        ] { try expect(64, "is an address", without: ["syncctl init"], running: words + own("a")) }
+        ] { try expect(
+                64, "is an address", without: ["init ssh", "init https"], running: words + own("a"))
+        }
         for command in ["sync", "schema", "verify"] {
             try expect(
                 64, "https://… is an address", "syncctl remote list", without: ["syncctl init", "secret"],
