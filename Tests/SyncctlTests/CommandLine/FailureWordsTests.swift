@@ -135,7 +135,8 @@ import Testing
         for words in [
             ["status", "ssh://host/x.db"], ["init", "ssh://host/x.db"],
             ["init", place.path("b.db"), "--clone", "https://host"],
-        ] { try expect(
+        ] {
+            try expect(
                 64, "is an address", without: ["init ssh", "init https"], running: words + own("a"))
         }
         for command in ["sync", "schema", "verify"] {
