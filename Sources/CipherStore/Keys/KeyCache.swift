@@ -60,7 +60,7 @@ final class KeyCache: Sendable {
         if let known = known(fingerprint, salt, iterations: nil) {
             // The file's first page may be older than the WAL's, or another process has changed
             // the passphrase, which keeps the salt: then SQLite decides.
-            return (known, Self.settings(authenticating: start, key: known) != nil)
+            return Self.proving(known, start)
         }
         let formats = CipherSettings.Format.current.sorted { left, _ in
             left == CipherSettings.default.format
@@ -130,7 +130,7 @@ final class KeyCache: Sendable {
         let fingerprint = KeyDerivation.fingerprint(raw.bytes, nonce: nonce)
         let salt = Array(start.prefix(CipherSettings.saltByteCount))
         if let known = known(fingerprint, salt, iterations: nil) {
-            return (known, Self.settings(authenticating: start, key: known) != nil)
+            return Self.proving(known, start)
         }
         guard raw.salt == nil || raw.salt == salt else { return nil }
         for format in CipherSettings.Format.current {
@@ -195,6 +195,17 @@ final class KeyCache: Sendable {
     ) throws -> EncryptionKey {
         derivations.withLock { $0 += 1 }
         return try KeyDerivation.derive(passphrase: passphrase, salt: salt, settings: settings)
+    }
+
+    /// A known key with the page size that the first page has, and whether that page proves it. The size may have been
+    /// chosen after the key was derived.
+    private static func proving(
+        _ known: EncryptionKey, _ start: [UInt8]
+    ) -> (key: EncryptionKey, isProven: Bool) {
+        guard let found = settings(authenticating: start, key: known) else { return (known, false) }
+        var proven = known.settings
+        proven.pageSize = found.pageSize
+        return (known.with(settings: proven), true)
     }
 
     private static func settings(authenticating start: [UInt8], key: EncryptionKey) -> CipherSettings? {

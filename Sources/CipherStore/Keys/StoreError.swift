@@ -43,7 +43,8 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
         case cannotRead
         /// The file or its folder can't be written.
         case cannotWrite
-        /// An operation was asked for that would write plaintext, or mix formats.
+        /// An operation was asked for that would write plaintext, or mix formats, or a connection that would write
+        /// pages as no store has them.
         case encryptionMismatch
         /// The connection has no key where one is required.
         case keyRequired

@@ -132,10 +132,9 @@ extension Database {
         try attach(path, key: key)
         defer { try? execute(sql: "DETACH DATABASE exported") }
         if let key {
-            if key.settings.format == .version3 && EngineFeatures.current.supportsFormat4 {
-                try execute(sql: "PRAGMA exported.cipher_compatibility = 3")
+            for pragma in CodecParameters.pragmas(key.settings, schema: "exported") {
+                try execute(sql: pragma)
             }
-            try execute(sql: "PRAGMA exported.cipher_page_size = \(key.settings.pageSize)")
         }
         // The export loses these numbers of the file's header.
         let userVersion = try Int.fetchOne(self, sql: "PRAGMA user_version") ?? 0

@@ -8,6 +8,12 @@ extension Database {
     /// connections of a queue or pool. When there is a ``Keyring`` beside the
     /// file, the passphrase opens one of its slots.
     ///
+    /// The format and the page size of a file that exists are recognised. Those of a new one can be chosen by
+    /// `PRAGMA cipher_page_size`, `kdf_iter` and `cipher_compatibility` after it; they also tell those of a file that is
+    /// not recognised, because its key was derived with another number of rounds. Where pragmas ask for what no
+    /// store has (a plaintext header, no MACs, other algorithms), the connection does not open: the error is a
+    /// ``StoreError`` of code `encryptionMismatch`, and no page was written.
+    ///
     /// - throws: A ``DatabaseError`` of code `SQLITE_NOTADB` when the file is not
     ///   encrypted; its `storeError` says so. A ``StoreError`` when the
     ///   passphrase is empty or too long, or the file needs a newer SQLCipher. A
@@ -31,39 +37,6 @@ extension Database {
         try useKeySlot(Secret(passphrase))
     }
 
-    /// Applies the key settings that the set-up functions made with pragmas.
-    ///
-    /// SQLCipher derives the key when it first reads a page, so its manual has
-    /// `PRAGMA kdf_iter` and `PRAGMA cipher_page_size` after the key. Here the
-    /// key is derived already, so it is derived again when the number of rounds
-    /// is another one.
-    func applyKeyPragmas() throws {
-        defer { setUpSecret = nil }
-        guard let key = encryptionKey, DatabasePath(path).isFile else { return }
-        var settings = key.settings
-        settings.pageSize = number("PRAGMA cipher_page_size") ?? settings.pageSize
-        // A key that was not derived has no rounds.
-        let iterations =
-            setUpSecret == nil
-            ? settings.iterationCount : number("PRAGMA kdf_iter") ?? settings.iterationCount
-        if iterations != settings.iterationCount { settings.kdfIterations = iterations }
-        guard settings != key.settings else { return }
-        guard let secret = setUpSecret, settings.kdfIterations != key.settings.kdfIterations else {
-            encryptionKey = key.with(settings: settings)
-            return
-        }
-        let start =
-            WALFile.firstPage(ofStore: path, pageSize: settings.pageSize, for: secret)
-            ?? SQLiteHandle.leadingBytes(handle, count: settings.pageSize)
-        let derived = try keyCache.key(secret, salt: key.salt, settings: settings, start: start)
-        try use(derived.key, isProven: false)
-        withoutTracing { _ = SQLiteHandle.execute(handle, "PRAGMA kdf_iter = \(iterations)") }
-    }
-
-    private func number(_ pragma: String) -> Int? {
-        withoutTracing { SQLiteHandle.text(handle, pragma).flatMap { Int($0) } }
-    }
-
     /// Whether nobody but this process opens the database, now or later, so that any key will do.
     var takesAnyKey: Bool { configuration.pathForAnyKey == path || !DatabasePath(path).isFile }
 
@@ -79,21 +52,14 @@ extension Database {
         guard ResultCode(rawValue: code) == .SQLITE_OK else {
             throw DatabaseError(resultCode: ResultCode(rawValue: code), message: "the key was not accepted")
         }
-        withoutTracing { useSettings(of: key) }
+        withoutTracing {
+            if EngineFeatures.current.supportsFormat4 {
+                // The process's first key sends the library's log to stderr, so this comes after it.
+                _ = SQLiteHandle.execute(handle, "PRAGMA cipher_log_level = NONE")
+            }
+            for pragma in CodecParameters.pragmas(key.settings) { _ = SQLiteHandle.execute(handle, pragma) }
+        }
         encryptionKey = key
         isKeyProven = isProven
-    }
-
-    private func useSettings(of key: EncryptionKey) {
-        if EngineFeatures.current.supportsFormat4 {
-            // The process's first key sends the library's log to stderr, so this comes after it.
-            _ = SQLiteHandle.execute(handle, "PRAGMA cipher_log_level = NONE")
-            // This resets the page size, so it comes first. With a raw key, version 2 is version 3.
-            let version = key.settings.format.rawValue
-            if version < 4 { _ = SQLiteHandle.execute(handle, "PRAGMA cipher_compatibility = \(version)") }
-        } else if !key.settings.format.hasPageMACs {
-            _ = SQLiteHandle.execute(handle, "PRAGMA cipher_use_hmac = OFF")
-        }
-        _ = SQLiteHandle.execute(handle, "PRAGMA cipher_page_size = \(key.settings.pageSize)")
     }
 }

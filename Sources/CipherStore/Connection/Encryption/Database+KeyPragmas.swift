@@ -1,0 +1,74 @@
+extension Database {
+    /// Applies the key settings that the set-up functions made with pragmas, and refuses those that no store has.
+    ///
+    /// SQLCipher derives the key when it first reads a page, so its manual has `PRAGMA kdf_iter`,
+    /// `cipher_page_size` and `cipher_compatibility` after the key. Here the key is derived already, so it is derived
+    /// again when the number of rounds or the format is another one.
+    ///
+    /// - throws: A ``StoreError`` of code `encryptionMismatch`; what a derivation throws.
+    func applyKeyPragmas() throws {
+        defer { setUpSecret = nil }
+        guard let key = encryptionKey, DatabasePath(path).isFile else { return }
+        let found = codecParameters
+        guard !found.agree(with: key.settings) else { return }
+        let settings = try settings(askedForBy: found, of: key)
+        if let secret = setUpSecret, !settings.derivesKeys(like: key.settings) {
+            let start =
+                WALFile.firstPage(ofStore: path, pageSize: settings.pageSize, for: secret)
+                ?? SQLiteHandle.leadingBytes(handle, count: settings.pageSize)
+            let derived = try keyCache.key(secret, salt: key.salt, settings: settings, start: start)
+            try use(derived.key, isProven: derived.isProven)
+        } else if found.agree(with: settings) {
+            // The set-up functions may have read pages with these parameters: the codec stays.
+            encryptionKey = key.with(settings: settings)
+        } else {
+            try use(key.with(settings: settings), isProven: isKeyProven)
+        }
+        guard !codecParameters.agree(with: settings) else { return }
+        throw parameterError(codecParameters.oddity ?? "SQLCipher did not take the file's format")
+    }
+
+    private var codecParameters: CodecParameters { withoutTracing { CodecParameters(of: handle) } }
+
+    /// The settings that the parameters of the codec, which differ from those of the key, ask for.
+    private func settings(
+        askedForBy found: CodecParameters, of key: EncryptionKey
+    ) throws -> CipherSettings {
+        // Nobody opens that file again.
+        if takesAnyKey { return key.settings }
+        if let oddity = found.oddity { throw parameterError(oddity) }
+        guard let format = found.format else { return key.settings }
+        // What a page proves is so, and what the keyring says of a file that is still to be made.
+        let isKnown = isKeyProven && (!isNewFile || key.slotID != nil)
+        // A file of version 1 has to be told so. No other one loses its MACs.
+        guard format.hasPageMACs || format == key.settings.format || !(isKnown || isNewFile) else {
+            throw parameterError("PRAGMA cipher_use_hmac is 0, so that pages would carry no MAC")
+        }
+        guard !isKnown else { return key.settings }
+        var settings = key.settings
+        if format != settings.format { settings.kdfIterations = nil }
+        settings.format = format
+        settings.pageSize = found.number("page_size") ?? settings.pageSize
+        // A key that was not derived has no rounds.
+        if setUpSecret != nil, let rounds = found.number("kdf_iter"), rounds > 0,
+            rounds != settings.iterationCount
+        {
+            settings.kdfIterations = rounds
+        }
+        return settings
+    }
+
+    private func parameterError(_ problem: String) -> StoreError {
+        StoreError(
+            .encryptionMismatch,
+            problem + ", and no store has that; leave the pragma out of the set-up of the connection,"
+                + " and out of what else sets it in the process", path: path)
+    }
+}
+
+extension CipherSettings {
+    /// Whether a passphrase gives the same key under other settings.
+    fileprivate func derivesKeys(like other: CipherSettings) -> Bool {
+        format == other.format && iterationCount == other.iterationCount
+    }
+}
