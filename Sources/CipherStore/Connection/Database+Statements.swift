@@ -99,10 +99,13 @@ extension Database {
 
     func lastError(sql: String? = nil, arguments: StatementArguments? = nil) -> DatabaseError {
         if isClosed { return Self.closedError(sql: sql) }
-        return withReasonNotToWrite(
-            SQLiteHandle.lastError(
-                handle, sql: sql, arguments: arguments,
-                publicArguments: configuration.publicStatementArguments))
+        let error = SQLiteHandle.lastError(
+            handle, sql: sql, arguments: arguments,
+            publicArguments: configuration.publicStatementArguments)
+        if error.resultCode == .SQLITE_AUTH, let refusal = authorizer.takeRefusal() {
+            return DatabaseError(resultCode: .SQLITE_MISUSE, message: refusal, sql: sql)
+        }
+        return withReasonNotToWrite(error)
     }
 
     /// Drops the cached statements, which a change of the schema makes stale.

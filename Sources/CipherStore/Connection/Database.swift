@@ -198,6 +198,7 @@ public final class Database {
         transactionEnd.hasDates = true
         observeTransactions()
         stopWhenCancelled()
+        authorizer.cipherPragmas = codecPageSize.map { CipherPragmas(pageSize: $0) }
         authorizer.install(on: self)
     }
 

@@ -169,7 +169,8 @@ import Testing
             try db.execute(sql: "ATTACH DATABASE '\(folder.file("c.db"))' AS third KEY 'MARKER three'")
             try db.execute(
                 sql: "CREATE TABLE other.t (a); INSERT INTO other.t VALUES (?)", arguments: ["shown"])
-            try db.execute(sql: "PRAGMA third.cipher_version; PRAGMA key = 'MARKER four'")
+            try db.execute(sql: "PRAGMA third.cipher_version; PRAGMA third.key = 'MARKER four'")
+            #expect(throws: DatabaseError.self) { try db.execute(sql: "PRAGMA key = 'MARKER five'") }
         }
         let shown = events.withLock { $0 }
         #expect(shown.contains { $0.hasSuffix("KEY '<hidden>'") })

@@ -28,6 +28,12 @@ extension Database {
         throw parameterError(codecParameters.oddity ?? "SQLCipher did not take the file's format")
     }
 
+    /// The page size of a connection that encrypts, also of one whose key came from a pragma or from the C API.
+    var codecPageSize: Int? {
+        if let encryptionKey { return encryptionKey.settings.pageSize }
+        return withoutTracing { SQLiteHandle.text(handle, "PRAGMA cipher_page_size").flatMap { Int($0) } }
+    }
+
     private var codecParameters: CodecParameters { withoutTracing { CodecParameters(of: handle) } }
 
     /// The settings that the parameters of the codec, which differ from those of the key, ask for.

@@ -3,8 +3,8 @@ import CSQLCipher
 /// Learns from SQLite what a statement does, while SQLite prepares it.
 ///
 /// SQLite asks the authorizer about each table and column of a statement. It
-/// allows everything, except within a restriction. With nobody who wants to know, the answer costs a load and
-/// a comparison.
+/// allows everything, except within a restriction, and pragmas that damage an encrypted database. With nobody who wants
+/// to know, the answer costs a load and two comparisons.
 ///
 /// Related SQLite documentation: <https://www.sqlite.org/c3ref/set_authorizer.html>
 final class StatementAuthorizer {
@@ -23,6 +23,12 @@ final class StatementAuthorizer {
 
     /// What limits the statements of a block, if there is one.
     var restriction: UntrustedSQL?
+
+    /// The pragmas that are refused, on a connection that encrypts, from the end of its set-up on.
+    var cipherPragmas: CipherPragmas?
+
+    /// Why the last pragma was refused, until its error is made.
+    private var refusal: String?
 
     /// How many blocks run statements of the library within a restriction.
     private var trustCount = 0
@@ -55,13 +61,33 @@ final class StatementAuthorizer {
         }
         sqlite3_set_authorizer(
             database.handle,
-            { context, action, first, second, _, trigger in
+            { context, action, first, second, schema, trigger in
                 guard let context else { return SQLITE_OK }
                 let authorizer = Unmanaged<StatementAuthorizer>.fromOpaque(context)
                 return authorizer._withUnsafeGuaranteedRef {
-                    $0.isIdle ? SQLITE_OK : $0.receive(action, first, second, trigger)
+                    action == SQLITE_PRAGMA
+                        ? $0.receivePragma(first, second, schema: schema, trigger)
+                        : $0.isIdle ? SQLITE_OK : $0.receive(action, first, second, trigger)
                 }
             }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    /// Answers whether a pragma may run, whoever runs it: the library itself uses none of those that are refused.
+    private func receivePragma(
+        _ name: UnsafePointer<CChar>?, _ value: UnsafePointer<CChar>?, schema: UnsafePointer<CChar>?,
+        _ trigger: UnsafePointer<CChar>?
+    ) -> CInt {
+        refusal = nil
+        let answer = isIdle ? SQLITE_OK : receive(SQLITE_PRAGMA, name, value, trigger)
+        guard answer == SQLITE_OK, let cipherPragmas, let name else { return answer }
+        refusal = cipherPragmas.refusal(name, value, schema: schema)
+        return refusal == nil ? SQLITE_OK : SQLITE_DENY
+    }
+
+    /// Why the pragma was refused whose error is being made; nil when SQLite denied something else.
+    func takeRefusal() -> String? {
+        defer { refusal = nil }
+        return refusal
     }
 
     private func receive(
@@ -69,6 +95,7 @@ final class StatementAuthorizer {
         _ trigger: UnsafePointer<CChar>?
     ) -> CInt {
         if let restriction, trustCount == 0, !restriction.allows(action, first, second, trigger: trigger) {
+            refusal = nil
             return SQLITE_DENY
         }
         switch action {
