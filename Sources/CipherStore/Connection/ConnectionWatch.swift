@@ -15,6 +15,9 @@
     /// Whether a statement may take the tracer away while it runs: see ``StatementTracer``.
     var losesTracer = false { didSet { update() } }
 
+    /// How many statements there are that are looked at before they run, because they may damage the database.
+    private(set) var dangerousCount = 0
+
     /// Whether the connection is closed, or gone.
     private(set) var isClosed = false
 
@@ -27,7 +30,15 @@
     /// The runs of the connection's statements that somebody follows.
     let runs = StatementRuns()
 
-    private func update() { isOn = isObserved || losesTracer || isClosed || functionDepth > 0 }
+    private func update() {
+        isOn = isObserved || losesTracer || isClosed || functionDepth > 0 || dangerousCount > 0
+    }
+
+    /// A statement is made, or goes, that is looked at before it runs.
+    func countDangerous(_ change: Int) {
+        dangerousCount += change
+        update()
+    }
 
     /// The connection is about to close.
     func close() {

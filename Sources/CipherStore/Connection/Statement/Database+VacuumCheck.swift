@@ -8,18 +8,22 @@ extension Database {
     /// The file of `VACUUM INTO` gets these settings too, under the key that was derived for others: no passphrase opens it
     /// then. Where they are the same, it may be under the data key of a keyring, and has none beside it.
     ///
+    /// - parameter sql: The `VACUUM` that is to run.
     /// - throws: A ``DatabaseError``.
     func checkMayVacuum(_ sql: String) throws {
-        guard encryptionKey != nil, SQLText.firstWord(sql) == "vacuum" else { return }
+        let (isEncrypted, setting) = withoutTracing {
+            authorizer.trusting {
+                // The key may be of a pragma, or of the C API.
+                (codecPageSize != nil, SQLiteHandle.text(handle, "PRAGMA temp_store"))
+            }
+        }
+        guard isEncrypted else { return }
         if SQLTokens(sql).tokens.contains(where: { $0.isKeyword("into") }) {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
                 message: "VACUUM INTO can make a file of an encrypted database that nothing opens; "
                     + "call vacuum(into:) of the queue or pool instead",
                 sql: sql)
-        }
-        let setting = withoutTracing {
-            authorizer.trusting { SQLiteHandle.text(handle, "PRAGMA temp_store") }
         }
         guard setting != "2" else { return }
         throw DatabaseError(

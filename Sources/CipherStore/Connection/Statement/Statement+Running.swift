@@ -108,7 +108,9 @@ extension Statement {
     /// Tells the connection that the statement starts, if it does.
     @usableFromInline func willStep() throws {
         try checkMayStep()
-        if sqlite3_stmt_busy(sqliteStatement) == 0 { database.willRunWatched(self) }
+        guard sqlite3_stmt_busy(sqliteStatement) == 0 else { return }
+        if isVacuum { try database.checkMayVacuum(sql) }
+        database.willRunWatched(self)
     }
 
     @usableFromInline func stepError() -> any Error {
@@ -197,7 +199,7 @@ extension Statement {
     @inline(__always)
     private func prepareToRun(_ arguments: StatementArguments?, on database: Database) throws {
         try database.checkMayRun(sql)
-        if schemaEffect == .change { try database.checkMayVacuum(sql) }
+        if isVacuum { try database.checkMayVacuum(sql) }
         if changesRows && database.schema.looksForTracking { database.noticeTracking() }
         // Setting arguments rewinds too.
         if let arguments { return try setArguments(arguments) }
