@@ -130,7 +130,7 @@ extension Database {
     /// transaction.
     private func exportRows(to path: String, key: EncryptionKey?, _ reading: () throws -> Void) throws {
         try attach(path, key: key)
-        defer { try? execute(sql: "DETACH DATABASE exported") }
+        defer { detachExported() }
         if let key {
             for pragma in CodecParameters.pragmas(key.settings, schema: "exported") {
                 try execute(sql: pragma)
@@ -147,6 +147,18 @@ extension Database {
             try execute(sql: "PRAGMA exported.user_version = \(userVersion)")
             try execute(sql: "PRAGMA exported.application_id = \(applicationID)")
             return .commit
+        }
+    }
+
+    /// Lets go of the file, also when the task is cancelled or the connection is suspended: otherwise its name would be
+    /// taken for the next export, and a plaintext file that was removed would stay open.
+    private func detachExported() {
+        guard !isClosed else { return }
+        let sql = "DETACH DATABASE exported"
+        do {
+            try executeProtected(sql)
+        } catch {
+            owe(sql)
         }
     }
 
