@@ -201,6 +201,13 @@ extension Statement {
         try database.checkMayRun(sql)
         if isVacuum { try database.checkMayVacuum(sql) }
         if changesRows && database.schema.looksForTracking { database.noticeTracking() }
+        try takeArguments(arguments)
+        // Which file it is may be known by the arguments only.
+        if schemaEffect == .change { try database.checkMayAttach(self) }
+    }
+
+    @inline(__always)
+    private func takeArguments(_ arguments: StatementArguments?) throws {
         // Setting arguments rewinds too.
         if let arguments { return try setArguments(arguments) }
         switch binding {

@@ -1,0 +1,77 @@
+import Foundation
+import Testing
+
+@testable import CipherStore
+
+/// Files that `ATTACH` makes without a key of their own.
+@Suite struct AttachedFileTests {
+    private func expectRefusal(_ db: Database, _ sql: String, _ arguments: StatementArguments = []) {
+        let error = #expect(throws: DatabaseError.self, "\(sql)") {
+            try db.execute(sql: sql, arguments: arguments)
+        }
+        #expect(error?.resultCode == .SQLITE_MISUSE, "\(sql)")
+        #expect(error?.storeError?.code == .encryptionMismatch, "\(sql)")
+        #expect(error?.message?.contains("KEY ?") == true, "\(sql)")
+    }
+
+    @Test func aFileUnderADataKeyIsNotMade() throws {
+        let store = try KeyringStore()
+        let queue = try DatabaseQueue(path: store.path, configuration: .keyed("first"))
+        let before = try store.folder.contents()
+        let path = store.folder.file("o.db")
+        try queue.inDatabase { db throws in
+            expectRefusal(db, "ATTACH '\(path)' AS o")
+            expectRefusal(db, "ATTACH '\(path)' AS key KEY NULL")
+            expectRefusal(db, "attach database ? AS o", [path])
+            expectRefusal(db, "ATTACH :path AS o", ["path": path])
+            expectRefusal(db, "ATTACH '\(store.folder.path)' || CAST('/o.db' AS TEXT) AS o")
+            expectRefusal(db, "ATTACH 'file:\(path)' AS o")
+            #expect(throws: DatabaseError.self) {
+                try Row.fetchAll(db, sql: "ATTACH ? AS o", arguments: [path])
+            }
+            let made = try store.folder.contents()
+            #expect(made == before)
+            // These are gone with the connection.
+            try db.execute(sql: "ATTACH '' AS a; ATTACH ':memory:' AS b; ATTACH NULL AS c")
+            try db.execute(sql: "ATTACH ? AS key KEY ?", arguments: [path, "other"])
+            try db.execute(sql: "CREATE TABLE key.t (a); INSERT INTO key.t VALUES (5)")
+        }
+        try queue.close()
+        let other = try DatabaseQueue(path: path, configuration: .keyed("other"))
+        #expect(try other.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 5)
+    }
+
+    @Test func aFileOfTheSameKeyIsAttached() throws {
+        let store = try KeyringStore()
+        let queue = try DatabaseQueue(path: store.path, configuration: .keyed("first"))
+        let path = store.folder.file("copy.db")
+        try queue.vacuum(into: path)
+        try queue.inDatabase { db throws in
+            try db.execute(sql: "ATTACH ? AS copy", arguments: [path])
+            let title = try String.fetchOne(db, sql: "SELECT title FROM copy.note")
+            #expect(title == "kept")
+        }
+    }
+
+    @Test func aFileOfOtherSettingsThanItsKeyIsNotMade() throws {
+        let folder = try TemporaryFolder()
+        var configuration = Configuration.keyed("secret")
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cipher_page_size = 8192") }
+        let queue = try DatabaseQueue(path: folder.file("a.db"), configuration: configuration)
+        queue.inDatabase { expectRefusal($0, "ATTACH ? AS o", [folder.file("o.db")]) }
+        let memory = try DatabaseQueue(configuration: .keyed("secret"))
+        memory.inDatabase { expectRefusal($0, "ATTACH ? AS o", [folder.file("o.db")]) }
+        #expect(try folder.contents() == ["a.db"])
+    }
+
+    @Test func aFileOfTheDefaultSettingsOpensByThePassphraseOfTheDatabase() throws {
+        let folder = try TemporaryFolder()
+        let queue = try DatabaseQueue(path: folder.file("a.db"), configuration: .keyed("secret"))
+        try queue.inDatabase { db in
+            try db.execute(sql: "ATTACH ? AS o", arguments: [folder.file("o.db")])
+            try db.execute(sql: "CREATE TABLE o.t (a); INSERT INTO o.t VALUES (5)")
+        }
+        let other = try DatabaseQueue(path: folder.file("o.db"), configuration: .keyed("secret"))
+        #expect(try other.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 5)
+    }
+}
