@@ -128,10 +128,11 @@ extension Database {
         try useRecursiveTriggersIfTracked()
     }
 
-    /// Keeps pages in memory until the commit where SQLite could lose it otherwise: only in WAL mode.
+    /// Keeps pages in memory until the commit where SQLite could lose it otherwise: in WAL mode, which a statement or another
+    /// process can turn on later.
     private func keepTransactionsInMemory() throws {
         guard EngineFeatures.current.losesCommitsAfterPartialRollback, !configuration.readonly,
-            try String.fetchOne(self, sql: "PRAGMA journal_mode") == "wal"
+            DatabasePath(path).isFile
         else { return }
         try execute(sql: "PRAGMA cache_spill = -\(Self.keptKibibytes)")
     }
