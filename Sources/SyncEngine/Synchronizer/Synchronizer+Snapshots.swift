@@ -32,6 +32,9 @@ extension Synchronizer {
             digest = digesting
             try archive(lock: mailbox.lock(greeting.store), progress: progress, to: digesting.write)
         }
+        // That took long: what another process of this file has listed meanwhile stays.
+        _ = try FolderContents.replicas(in: mailbox)
+        contents.readAgain(greeting.replica, of: greeting.store)
         // A head announces what can be had from the folder, which a snapshot alone does not give to all.
         var head = contents.heads[greeting.replica] ?? FolderHead(greeting, vector: VersionVector())
         head.prepare(for: members?.record.device?.card.id)

@@ -113,6 +113,59 @@ import Testing
         #expect(try snapshots() == before && before.count == 1)
     }
 
+    /// Removes what the author says of its files.
+    private func removeHead() throws {
+        try FileManager.default.removeItem(atPath: folder.path + "/\(author.replica())/head")
+    }
+
+    @Test func oneWhoseHeadIsGoneIsListedAgain() throws {
+        let before = try snapshots()
+        try removeHead()
+        #expect(try !sync(author).isSnapshotRenewed)
+        #expect(try snapshots() == before)
+        #expect(try joins("new.db"))
+    }
+
+    @Test func oneThatIsGoneWithItsHeadIsWrittenAgainAfterAWhile() throws {
+        for file in try snapshots() { try FileManager.default.removeItem(atPath: file) }
+        try removeHead()
+        #expect(try !sync(author).isSnapshotRenewed)
+        stores.clock.advance(milliseconds: 600_000)
+        let report = try sync(author)
+        #expect(report.isSnapshotRenewed && report.remarks.isEmpty)
+        #expect(try joins("new.db"))
+    }
+
+    @Test func oneThatWasChangedAndWhoseHeadIsGoneIsNotListed() throws {
+        let file = try #require(try snapshots().first)
+        var content = try Data(contentsOf: URL(fileURLWithPath: file))
+        content[content.count / 2] ^= 1
+        try content.write(to: URL(fileURLWithPath: file))
+        try removeHead()
+        stores.clock.advance(milliseconds: 600_000)
+        #expect(try sync(author).isSnapshotRenewed)
+        #expect(try joins("new.db"))
+        try sync(author)
+        let after = try snapshots()
+        #expect(after.count == 1 && after != [file])
+    }
+
+    @Test func oneThatAnotherProcessPublishesMeanwhileStaysListed() throws {
+        let process = try stores.open("a.db")
+        let place = InterruptedFolder(folder: LocalFolder(path: folder.path))
+        let shared = folder
+        place.interruption = { try process.synchronizer.publishSnapshot(in: shared) }
+        let before = try snapshots()
+        try author.insert(9, "more")
+        stores.clock.advance(milliseconds: 10)
+        let report = try author.synchronizer.run(
+            .both, MailboxTransport(mailbox: place, passphrase: try Passphrase("folder"), cost: .minimum))
+        #expect(report.pushed != nil && place.interruption == nil)
+        let after = try snapshots()
+        #expect(after.count == 1 && after != before)
+        #expect(try joins("new.db"))
+    }
+
     @Test func aPlaceThatTellsVersionsIsReadWhenOneIsAnother() throws {
         let place = VersionedFolder(path: stores.path("place"))
         var transport = MailboxTransport(mailbox: place, passphrase: try Passphrase("folder"), cost: .minimum)
@@ -164,6 +217,34 @@ import Testing
             if isOverwritten { break }
         }
     }
+}
+
+/// A folder in which something else happens before a bundle is written, once.
+private final class InterruptedFolder: Mailbox, @unchecked Sendable {
+    private let folder: LocalFolder
+    /// Used by the thread of one synchronization.
+    var interruption: (() throws -> Void)?
+
+    init(folder: LocalFolder) { self.folder = folder }
+
+    var name: String { folder.name }
+    var location: String { folder.location }
+    func folders() throws -> [String] { try folder.folders() }
+    func files(in name: String) throws -> [MailboxFile] { try folder.files(in: name) }
+    func open(_ path: MailboxPath) throws -> any MailboxReader { try folder.open(path) }
+
+    func write(
+        _ path: MailboxPath, replacing: Bool,
+        _ body: (_ sink: @escaping (Data) throws -> Void) throws -> Void
+    ) throws {
+        if path.name.hasSuffix(".bundle"), let interruption {
+            self.interruption = nil
+            try interruption()
+        }
+        try folder.write(path, replacing: replacing, body)
+    }
+
+    func remove(_ path: MailboxPath) throws { try folder.remove(path) }
 }
 
 /// A folder that tells the versions of its files, and counts how often snapshots are read.

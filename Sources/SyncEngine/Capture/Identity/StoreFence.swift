@@ -52,6 +52,8 @@ struct StoreFence {
         }
         let old = try StoreMetadata.require(db).replicaID()
         try ReplicaIdentity.mintForCopy(db, environment)
+        // The original goes on with its snapshots.
+        try SnapshotRecord.removeAll(db)
         try settle(place, path, machines: known)
         try SyncSetting.set(db, Setting.former, old.data)
         return old

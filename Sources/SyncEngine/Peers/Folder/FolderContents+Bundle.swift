@@ -32,3 +32,47 @@ extension FolderContents {
         }
     }
 }
+
+/// What the bundles and heads together say.
+extension FolderContents {
+    /// What a replica that knows nothing can learn from the folder.
+    ///
+    /// - parameter excluded: Bundles that don't count.
+    func reachable(without excluded: Set<String> = []) -> VersionVector {
+        var known = VersionVector()
+        // A bundle that no head lists may still be on its way.
+        var rest = bundles.filter { $0.isListed && !excluded.contains($0.identity) }
+        while let index = rest.firstIndex(where: { known.covers($0.base) }) {
+            known.join(rest.remove(at: index).target)
+        }
+        return known
+    }
+
+    /// The bundles that somebody can't take in. A bundle of everything of the replica itself is told once, whatever others
+    /// say of it.
+    ///
+    /// - parameter greeting: Says which replica asks, and which ones were retired: these don't read any more.
+    func untaken(_ greeting: Greeting) -> Set<String> {
+        let retired = Set(greeting.facts.retirements.map(\.replica))
+        var untaken: Set<String> = []
+        for (replica, head) in heads where replica != greeting.replica && !retired.contains(replica) {
+            let named = head.untaken
+            guard !named.isEmpty else { continue }
+            let vector = FolderHead.decode(head.vector)
+            untaken.formUnion(
+                bundles.filter { bundle in
+                    named.contains(bundle.identity) && !vector.covers(bundle.target)
+                        && (bundle.replica != greeting.replica || !bundle.isWhole)
+                }.map(\.identity))
+        }
+        return untaken
+    }
+
+    /// How much of a replica's changes is known in the folder, as far as it says so itself, or somebody who may write: whoever
+    /// may only read could take each writer's identity from it by a number.
+    func sequence(of replica: ReplicaID) -> Int64 {
+        let telling = heads.filter { $0.key == replica || members?.isWriters($0.value) ?? true }
+        let vectors = telling.values.map { FolderHead.decode($0.vector) } + bundles.map(\.target)
+        return vectors.map { $0[replica] }.max() ?? 0
+    }
+}

@@ -24,6 +24,8 @@ struct FolderContents {
     private(set) var snapshotVersions: [ReplicaID: String] = [:]
     /// The snapshots that are not as their heads say, by replica.
     private(set) var damagedSnapshots: [ReplicaID: DamagedSnapshot] = [:]
+    /// The names of all files, by replica.
+    private(set) var names: [ReplicaID: Set<String>] = [:]
     /// The replicas whose files are not taken in.
     private(set) var refused: [RefusedFiles] = []
     /// The salts of heads that no key here opens, which tell their epochs.
@@ -159,6 +161,7 @@ struct FolderContents {
         let listed = Dictionary(
             (heads[replica]?.bundles ?? []).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         let entries = try folder.place.files(in: paths.folder)
+        names[replica] = Set(entries.map(\.name))
         if let snapshot = heads[replica]?.snapshot {
             note(
                 snapshot, of: replica, paths.file(snapshot.name),
@@ -240,49 +243,22 @@ struct FolderContents {
         bundles.removeAll { bundle in unreadable.contains { $0.bundle.identity == bundle.identity } }
     }
 
-    /// What a replica that knows nothing can learn from the folder.
-    ///
-    /// - parameter excluded: Bundles that don't count.
-    func reachable(without excluded: Set<String> = []) -> VersionVector {
-        var known = VersionVector()
-        // A bundle that no head lists may still be on its way.
-        var rest = bundles.filter { $0.isListed && !excluded.contains($0.identity) }
-        while let index = rest.firstIndex(where: { known.covers($0.base) }) {
-            known.join(rest.remove(at: index).target)
-        }
-        return known
-    }
-
-    /// The bundles that somebody can't take in. A bundle of everything of the replica itself is told once, whatever others
-    /// say of it.
-    ///
-    /// - parameter greeting: Says which replica asks, and which ones were retired: these don't read any more.
-    func untaken(_ greeting: Greeting) -> Set<String> {
-        let retired = Set(greeting.facts.retirements.map(\.replica))
-        var untaken: Set<String> = []
-        for (replica, head) in heads where replica != greeting.replica && !retired.contains(replica) {
-            let named = head.untaken
-            guard !named.isEmpty else { continue }
-            let vector = FolderHead.decode(head.vector)
-            untaken.formUnion(
-                bundles.filter { bundle in
-                    named.contains(bundle.identity) && !vector.covers(bundle.target)
-                        && (bundle.replica != greeting.replica || !bundle.isWhole)
-                }.map(\.identity))
-        }
-        return untaken
-    }
-
-    /// How much of a replica's changes is known in the folder, as far as it says so itself, or somebody who may write: whoever
-    /// may only read could take each writer's identity from it by a number.
-    func sequence(of replica: ReplicaID) -> Int64 {
-        let telling = heads.filter { $0.key == replica || members?.isWriters($0.value) ?? true }
-        let vectors = telling.values.map { FolderHead.decode($0.vector) } + bundles.map(\.target)
-        return vectors.map { $0[replica] }.max() ?? 0
-    }
-
     /// Takes what is known of the members by now, for the head that is written.
     mutating func adopt(_ members: FolderMembers?) { self.members = members }
+
+    /// Reads the head of this replica again: another process of its file may have written one meanwhile.
+    ///
+    /// - returns: Whether there is a later one. One that nobody would take in is none.
+    @discardableResult
+    mutating func readAgain(_ replica: ReplicaID, of store: StoreID) -> Bool {
+        let file = FolderPaths(replica).file(FolderPaths.headName)
+        guard let head = try? FolderHead.read(file, folder), head.replica == replica, head.store == store,
+            head.generation > heads[replica]?.generation ?? .min,
+            members?.refusal(of: head, replica) == nil
+        else { return false }
+        heads[replica] = head
+        return true
+    }
 
     /// Writes the head of this replica.
     ///

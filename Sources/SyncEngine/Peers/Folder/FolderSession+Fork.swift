@@ -54,7 +54,7 @@ extension FolderSession {
             return
         }
         // Who may not write has put nothing in their place.
-        if let role = members?.role, role < .writer, !head.bundles.isEmpty { return }
+        guard mayWrite || head.bundles.isEmpty else { return }
         removeFiles(of: abandoned.replica)
     }
 

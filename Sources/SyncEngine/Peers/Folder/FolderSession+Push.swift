@@ -37,6 +37,7 @@ extension FolderSession {
                 lacking: members.lacking(in: contents, but: greeting.replica))
         }
         complain(&head, contents, greeting.vector)
+        head.snapshot = try head.snapshot ?? lostSnapshot(of: greeting.replica)
         let untaken = contents.untaken(greeting)
         let refused = unreadable.union(forked).union(disputed).union(late).union(untakable)
         let left = refused.union(head.untaken).union(untaken).union(abandoned?.bundles ?? [])
@@ -61,10 +62,28 @@ extension FolderSession {
         }
         removeReplaced(&head, usable, greeting.replica)
         if isDue(head, contents.heads[greeting.replica]) {
+            takeOver(&head, &contents, greeting)
             try contents.write(&head, through: folder, environment)
         }
         removeAbandoned()
-        tidy(paths, head)
+        try tidy(paths, head, contents.names[greeting.replica] ?? [])
+        self.head = head
+    }
+
+    /// Takes over what another process of this file has written into the head since this session has read it.
+    private func takeOver(
+        _ head: inout FolderHead, _ contents: inout FolderContents, _ greeting: Greeting
+    ) {
+        let former = contents.heads[greeting.replica]
+        guard contents.readAgain(greeting.replica, of: greeting.store),
+            let current = contents.heads[greeting.replica]
+        else { return }
+        head.generation = max(head.generation, current.generation)
+        guard mayWrite else { return }
+        if current.snapshot != former?.snapshot { head.snapshot = current.snapshot }
+        let known = Set((former?.bundles ?? []).map(\.name) + head.bundles.map(\.name))
+        head.bundles += current.bundles.filter { !known.contains($0.name) }
+        head.bundles.sort { $0.name < $1.name }
     }
 
     /// Says what of others can't be used here. A complaint lasts until the bundle is gone or could be read.

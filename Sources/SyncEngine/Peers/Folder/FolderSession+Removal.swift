@@ -30,14 +30,19 @@ extension FolderSession {
     }
 
     /// Removes what this replica wrote and no longer lists. The head that lists the rest is written.
-    func tidy(_ paths: FolderPaths, _ head: FolderHead) {
-        let listed = Set(head.bundles.map(\.name) + [head.snapshot?.name].compactMap { $0 })
+    ///
+    /// - parameter names: The files that were there when this session began: what came since, another process of this file
+    ///   writes, and lists next.
+    func tidy(_ paths: FolderPaths, _ head: FolderHead, _ names: Set<String>) throws {
+        // A snapshot that no head lists may be listed again, or is removed once another one is written.
+        let snapshot = try head.snapshot?.name ?? snapshotRecord()?.name
+        let listed = Set(head.bundles.map(\.name) + [snapshot].compactMap { $0 })
         let now = environment.milliseconds()
         var removed: [MailboxPath] = []
         // The exchange is done: what can't be looked through now is so the next time.
         for file in (try? folder.place.files(in: paths.folder)) ?? [] {
             let isOurs = FolderPaths.number(ofBundle: file.name) != nil || FolderPaths.isSnapshot(file.name)
-            if isOurs && !listed.contains(file.name) {
+            if isOurs && names.contains(file.name) && !listed.contains(file.name) {
                 removed.append(paths.file(file.name))
             } else if FolderPaths.isLeftover(file.name) {
                 // Another process may be writing it.

@@ -32,15 +32,17 @@ extension FolderSession {
     }
 
     private func snapshotRemark(_ contents: FolderContents, _ own: ReplicaID) throws -> String? {
-        guard members.map({ ($0.role ?? .reader) >= .writer }) ?? true else { return nil }
+        guard mayWrite else { return nil }
+        if let head, head.snapshot == nil { return try lostRemark(contents) }
         if let damaged = contents.damagedSnapshots[own] {
+            // Another process of this file has replaced it.
+            if let head, head.snapshot?.name != damaged.name { return nil }
             guard let written = FolderPaths.number(ofSnapshot: damaged.name) else { return nil }
             // A place may tell of a new file late.
             let isDue = damaged.isThere || isPast(written, by: Self.listingMillisecondsMax)
             return isDue ? damaged.remark : nil
         }
-        guard let snapshot = contents.heads[own]?.snapshot,
-            let record = try peer.database.read({ try SnapshotRecord.load($0, mailbox: folder.name) }),
+        guard let snapshot = contents.heads[own]?.snapshot, let record = try snapshotRecord(),
             record.name == snapshot.name
         else { return nil }
         let version = SnapshotRecord.usable(contents.snapshotVersions[own])
@@ -53,16 +55,65 @@ extension FolderSession {
         return try contentRemark(FolderPaths(own).file(snapshot.name), version, record)
     }
 
+    /// What this store knows of its snapshot in the mailbox; nil when it has written none.
+    func snapshotRecord() throws -> SnapshotRecord? {
+        try peer.database.read { try SnapshotRecord.load($0, mailbox: folder.name) }
+    }
+
+    /// Whether this store may write bundles and snapshots.
+    var mayWrite: Bool { members.map { ($0.role ?? .reader) >= .writer } ?? true }
+
+    /// The snapshot of this replica that its head does not name, because somebody has put another head in the place of that
+    /// one; nil when it does not lie there as it was written.
+    func lostSnapshot(of own: ReplicaID) throws -> FolderHead.File? {
+        let paths = FolderPaths(own)
+        guard mayWrite, let record = try snapshotRecord(),
+            let entry = try folder.place.files(in: paths.folder).first(where: { $0.name == record.name })
+        else { return nil }
+        let version = SnapshotRecord.usable(entry.version)
+        if version == nil || version != record.version {
+            do {
+                try readSnapshot(paths.file(record.name), record)
+            } catch is DigestedSource.Mismatch {
+                return nil
+            } catch let error as StoreError where error.code != .cancelled {
+                return nil
+            }
+        }
+        // What it knows, the head has said that is gone.
+        return FolderHead.File(
+            name: record.name, base: [:], target: [:], byteCount: entry.byteCount,
+            sha256: members == nil ? nil : record.sha256)
+    }
+
+    /// What is told of a snapshot that this store has written, and no head names; nil when there was none.
+    private func lostRemark(_ contents: FolderContents) throws -> String? {
+        guard let record = try snapshotRecord(),
+            let written = FolderPaths.number(ofSnapshot: record.name),
+            isPast(written, by: Self.listingMillisecondsMax)
+        else { return nil }
+        // It may be listed under an identity that this file had.
+        let isListed = contents.snapshots.contains { snapshot in
+            snapshot.file.name == record.name && snapshot.file.folder != abandoned?.replica.description
+                && (snapshot.digest == nil || snapshot.digest == record.sha256)
+        }
+        return isListed ? nil : "\(folder.mailbox.location): the snapshot of this store is gone"
+    }
+
+    private func readSnapshot(_ file: MailboxPath, _ record: SnapshotRecord) throws {
+        let source = DigestedSource(try folder.place.open(file), expected: record.sha256)
+        while try !source.read(upToCount: MailboxPath.pieceByteCountMax).isEmpty {
+            try environment.cancellation?.check()
+        }
+        try source.check()
+    }
+
     /// Reads the snapshot. One that can't be read now is read the next time.
     private func contentRemark(
         _ file: MailboxPath, _ version: String?, _ record: SnapshotRecord
     ) throws -> String? {
         do {
-            let source = DigestedSource(try folder.place.open(file), expected: record.sha256)
-            while try !source.read(upToCount: MailboxPath.pieceByteCountMax).isEmpty {
-                try environment.cancellation?.check()
-            }
-            try source.check()
+            try readSnapshot(file, record)
         } catch is DigestedSource.Mismatch {
             return "\(folder.place.location(of: file)): is not what was written"
         } catch is StoreError {

@@ -25,6 +25,8 @@ struct FolderSession {
     var late: Set<String> = []
     /// What this file wrote under an identity that it gave up.
     var abandoned: (replica: ReplicaID, generation: Int64, bundles: Set<String>)?
+    /// The head that this replica has when it has written; nil before that.
+    var head: FolderHead?
     /// The members of the database; nil when it has none.
     var members: FolderMembers?
     /// Their statements in the mailbox.

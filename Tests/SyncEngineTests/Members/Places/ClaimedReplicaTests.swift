@@ -61,6 +61,15 @@ import Testing
         #expect(contents.reachable().covers(known))
     }
 
+    @Test func aSnapshotIsWrittenAgainUnderTheNewIdentity() throws {
+        try ben.synchronizer.publishSnapshot(in: club.folder)
+        try recover()
+        club.stores.clock.advance(milliseconds: 600_000)
+        #expect(try club.sync(ben).isSnapshotRenewed)
+        let own = try club.id(ben)
+        #expect(try own != former && files(of: own).contains { $0.hasSuffix(".csa") })
+    }
+
     /// Carl writes under an identity that ben has taken just now, and ben has not read it yet.
     @Test func whatTheOtherDeviceWroteThereStays() throws {
         let carl = try club.join("carl")
