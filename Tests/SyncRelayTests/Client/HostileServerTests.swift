@@ -1,6 +1,7 @@
 import Foundation
 import SyncBucket
 import SyncEngine
+import Synchronization
 import Testing
 
 @testable import SyncRelay
@@ -129,6 +130,7 @@ import Testing
     @Test(arguments: [
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{}\n\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n\n\r\n0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n{",
         "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n" + String(repeating: "x", count: 5000),
@@ -147,5 +149,25 @@ import Testing
         var seconds: [Double] = []
         for await pause in failures { seconds.append(pause) }
         #expect(error?.code == .unauthorized && seconds.count >= 2)
+    }
+
+    @Test func aWatchThatTellsWhatIsKnownAndEndsConnectsAnewLaterEachTime() async throws {
+        let moment = RelayMoment(epoch: .random(), position: 7)
+        let line = String(decoding: try RelayJSON.encode(moment), as: UTF8.self) + "\n"
+        let answer =
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+            + "\(String(line.utf8.count, radix: 16))\r\n\(line)\r\n0\r\n\r\n"
+        let server = try await HostileServer([
+            .bytes(answer), .bytes(answer), Self.answer("401 Unauthorized", ["Content-Length: 0"]),
+        ])
+        let failures = Mutex(0)
+        var options = RelayWatch.Options()
+        options.pauseSeconds = 0.01
+        options.onFailure = { _, _ in failures.withLock { $0 += 1 } }
+        let watch = RelayWatch(
+            channel, client: RelayClient(server.address), after: moment, options: options)
+        let error = await #expect(throws: RelayError.self) { for try await _ in watch {} }
+        let count = failures.withLock { $0 }
+        #expect(error?.code == .unauthorized && count >= 2)
     }
 }

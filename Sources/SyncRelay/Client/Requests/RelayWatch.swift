@@ -34,6 +34,8 @@ public struct RelayWatch: AsyncSequence, Sendable {
     static let connectionSeconds: Int64 = 660
     /// The longest line.
     static let lineByteCountMax = 4096
+    /// A connection that still says something after this time was of use: half of the time between two signs of life of a relay.
+    private static let usefulDuration = Duration.seconds(10)
 
     private let client: RelayClient
     private let channel: RelayChannel
@@ -67,6 +69,10 @@ public struct RelayWatch: AsyncSequence, Sendable {
         /// The moment that was told last.
         var last: RelayMoment?
         private var lines: RelayLines?
+        /// When the connection came about.
+        private var opened = ContinuousClock.now
+        /// Whether the connection has told something new, or lasted. Else its end is a failure, however friendly it is.
+        private var isUseful = false
         private var failures = 0
 
         init(channel: RelayChannel, client: RelayClient, options: Options, last: RelayMoment?) {
@@ -83,6 +89,7 @@ public struct RelayWatch: AsyncSequence, Sendable {
                     if let moment = try await nextOfConnection() {
                         guard moment != last else { continue }
                         last = moment
+                        noteUse()
                         return moment
                     }
                     lines = nil
@@ -106,23 +113,26 @@ public struct RelayWatch: AsyncSequence, Sendable {
                 lines = open
             } else {
                 lines = try await RelayLines.open(channel, client, after: last)
+                (opened, isUseful) = (.now, false)
                 options.onConnection()
             }
             while let line = try await lines.next() {
-                // What was said is progress: the patience begins anew.
-                failures = 0
                 self.lines = lines
+                if opened.duration(to: .now) >= RelayWatch.usefulDuration { noteUse() }
                 if line.isEmpty { continue }
                 guard let moment = try? RelayJSON.decode(RelayMoment.self, from: line) else {
                     throw RelayError(.unreachable, "the relay tells what can't be right")
                 }
                 return moment
             }
-            guard self.lines != nil else {
-                throw RelayError(.unreachable, "the relay ended the watch before it said anything")
+            guard isUseful else {
+                throw RelayError(.unreachable, "the relay ended the watch before it said anything new")
             }
             return nil
         }
+
+        /// Notes that the connection was of use: the patience begins anew.
+        private mutating func noteUse() { (isUseful, failures) = (true, 0) }
 
         private func pause() -> Double {
             let most = Swift.min(
