@@ -57,7 +57,7 @@ import Testing
         options.seen = relay.seen
         let mailbox = RelayMailbox(relay.channel, client: RelayClient(relay.address), options: options)
         let report = try synchronizer.run(.both, relay.channel.key.transport(through: mailbox))
-        try book.note(mailbox.seen, of: relay.name)
+        try book.note(mailbox.seen, of: relay)
         for event in mailbox.takeEvents() where event.isOfConcern {
             print("the relay", event)
         }

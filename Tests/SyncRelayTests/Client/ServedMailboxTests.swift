@@ -231,7 +231,7 @@ import Testing
         let relay = KnownRelay(name: "relay", address: address, channel: channel)
         try book.save(relay)
         let moment = RelayMoment(epoch: .random(), position: 7)
-        try book.note(moment, of: "relay")
+        try book.note(moment, of: relay)
         #expect(try book.relay().seen == moment && book.relay().channel == channel)
         #expect(try book.relay().address == address && synchronizer.relayNames() == ["relay"])
         #expect(!"\(try book.relay())".contains(channel.key.secretText))
@@ -240,5 +240,28 @@ import Testing
         try book.remove("relay")
         let error = #expect(throws: RelayError.self) { try book.relay() }
         #expect(error?.code == .noSuchRelay)
+    }
+
+    /// As while a watch goes on, and another process replaces the relay, or forgets it.
+    @Test func whatWasSeenOfARelayThatWasReplacedOrForgottenIsNotNoted() async throws {
+        let folder = NSTemporaryDirectory() + "relay-stores-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let book = RelayBook(try Synchronizer(store(folder, "a.db")))
+        let address = try RelayAddress(host: "relay.example", fingerprint: [UInt8](repeating: 3, count: 32))
+        let former = KnownRelay(name: "relay", address: address, channel: channel)
+        let moment = RelayMoment(epoch: .random(), position: 7)
+        let renewed = try RelayAddress(host: "relay.example", fingerprint: [UInt8](repeating: 4, count: 32))
+        for relay in [
+            KnownRelay(name: "relay", address: address, channel: .random()),
+            KnownRelay(name: "relay", address: renewed, channel: channel),
+        ] {
+            try book.save(relay)
+            try book.note(moment, of: former)
+            #expect(try book.relay() == relay)
+        }
+        try book.remove("relay")
+        try book.note(moment, of: former)
+        #expect(try book.relays().isEmpty)
     }
 }

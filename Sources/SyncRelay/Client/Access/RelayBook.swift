@@ -59,22 +59,32 @@ public struct RelayBook: Sendable {
 
     /// Remembers a relay. One of the same name is replaced.
     public func save(_ relay: KnownRelay) throws {
-        let record = Record(
-            host: relay.address.host, port: relay.address.port,
-            fingerprint: relay.address.fingerprint.map { ByteText.hex($0) }, channel: relay.channel.id,
-            key: relay.channel.key.secretText, seen: relay.seen)
-        let text = String(decoding: try RelayJSON.encode(record), as: UTF8.self)
+        let text = try Self.text(of: relay)
         try synchronizer.upgradeMetadata()
         try synchronizer.writer.write { try RelaySettings.set($0, relay.name, text) }
     }
 
     /// Remembers what was seen last of a relay's channel, so that a later process notices when it goes back.
-    public func note(_ seen: RelayMoment?, of name: String) throws {
-        guard let seen, var relay = try relays().first(where: { $0.name == name }), relay.seen != seen else {
-            return
+    ///
+    /// Nothing is noted when the store knows another channel or address under the name by now, or none: another process may have
+    /// replaced or removed the relay meanwhile.
+    ///
+    /// - parameters:
+    ///     - seen: The moment; nil for none.
+    ///     - relay: The relay as it was when the channel was looked at.
+    /// - throws: ``RelayError`` of code `failed` for an entry that is damaged; `DatabaseError`.
+    public func note(_ seen: RelayMoment?, of relay: KnownRelay) throws {
+        guard let seen, let known = try relays().first(where: { $0.name == relay.name }), known.seen != seen
+        else { return }
+        try synchronizer.upgradeMetadata()
+        try synchronizer.writer.write { db in
+            let relays = try RelaySettings.loadAll(db).map(Self.relay)
+            guard var current = relays.first(where: { $0.name == relay.name }),
+                current.channel == relay.channel, current.address == relay.address
+            else { return }
+            current.seen = seen
+            try RelaySettings.set(db, current.name, Self.text(of: current))
         }
-        relay.seen = seen
-        try save(relay)
     }
 
     /// Forgets a relay, and the key of its channel. What is there stays there.
@@ -83,6 +93,14 @@ public struct RelayBook: Sendable {
     public func remove(_ name: String) throws {
         _ = try relay(name)
         try synchronizer.writer.write { try RelaySettings.set($0, name, nil) }
+    }
+
+    private static func text(of relay: KnownRelay) throws -> String {
+        let record = Record(
+            host: relay.address.host, port: relay.address.port,
+            fingerprint: relay.address.fingerprint.map { ByteText.hex($0) }, channel: relay.channel.id,
+            key: relay.channel.key.secretText, seen: relay.seen)
+        return String(decoding: try RelayJSON.encode(record), as: UTF8.self)
     }
 
     private static func relay(_ setting: (name: String, value: String)) throws -> KnownRelay {

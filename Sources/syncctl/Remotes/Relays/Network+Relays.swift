@@ -17,7 +17,7 @@ extension Network {
         let relay = OpenedRelay(try known.channel.key.transport(through: mailbox)) {
             mailbox.requestCounts.total
         } conclude: {
-            try RelayBook(synchronizer).note(mailbox.seen, of: known.name)
+            try RelayBook(synchronizer).note(mailbox.seen, of: known)
             return mailbox.takeEvents().filter(\.isOfConcern).map(\.description)
         }
         return (relay, mailbox)
