@@ -73,7 +73,7 @@ struct FolderContents {
 
     private mutating func readHeads(_ replicas: [ReplicaID], _ store: StoreID?) throws {
         var problem: StoreError?
-        var strangers = 0
+        var (strangers, isOpened) = (0, false)
         var untriedCount = 0
         for replica in try store == nil ? Self.inOrderOfTrial(replicas, in: folder) : replicas {
             let file = FolderPaths(replica).file(FolderPaths.headName)
@@ -89,6 +89,7 @@ struct FolderContents {
                     remarks.append("\(path): belongs to another database")
                     continue
                 }
+                isOpened = true
                 if let refusal = members?.refusal(of: head, replica) {
                     refused.append(refusal)
                 } else {
@@ -114,7 +115,9 @@ struct FolderContents {
                 remarks.append(error.description)
             }
         }
-        guard heads.isEmpty else { return }
+        // One that was refused shows, too, that the passphrase and the database are the right ones.
+        guard heads.isEmpty, !isOpened, strangers > 0 || problem != nil else { return }
+        if let store, members != nil, try opensStatements(of: replicas, store) { return }
         let location = folder.mailbox.location
         // Writing under another passphrase, or beside another database, would make two folders of one.
         if strangers > 0 { throw SyncError(.otherStore, "\(location) holds another database") }
