@@ -22,7 +22,8 @@ extension Synchronizer {
         let replicas = try FolderContents.replicas(in: mailbox)
         let members = try peer.meetMembers(replicas, &mailbox)
         var contents = try FolderContents(
-            mailbox, store: greeting.store, replicas: replicas, members: members)
+            mailbox, store: greeting.store, replicas: replicas, members: members,
+            checked: peer.checkedFiles(.bundles, in: mailbox.name))
         if let members { mailbox = try members.writing(mailbox, of: greeting.replica) }
         let own = FolderPaths(greeting.replica)
         let name = FolderPaths.snapshotName(environment.milliseconds(), environment.random())

@@ -43,5 +43,6 @@ extension RemoteSchema {
         try RememberedRemotes.removeAll(db)
         try RelaySettings.removeAll(db)
         try SnapshotRecord.removeAll(db)
+        try CheckedFiles.removeAll(db)
     }
 }

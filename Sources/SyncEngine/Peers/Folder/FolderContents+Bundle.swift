@@ -16,6 +16,17 @@ extension FolderContents {
         let isListed: Bool
         /// The SHA-256 that its replica has signed; nil in a database without members.
         var digest: String?
+        /// What the place calls this version of the file; nil where that is not known.
+        var version: String?
+
+        /// So long a bundle is new.
+        private static let newMillisecondsMax: Int64 = 3_600_000
+
+        /// Whether it was written just now, by its name.
+        func isNew(at now: Int64) -> Bool {
+            let (age, overflows) = now.subtractingReportingOverflow(number)
+            return !overflows && (0..<Self.newMillisecondsMax).contains(age)
+        }
 
         /// Whether it can be applied by a replica that knows nothing.
         var isWhole: Bool { base.sequences.isEmpty }
@@ -51,21 +62,39 @@ extension FolderContents {
     /// The bundles that somebody can't take in. A bundle of everything of the replica itself is told once, whatever others
     /// say of it.
     ///
-    /// - parameter greeting: Says which replica asks, and which ones were retired: these don't read any more.
-    func untaken(_ greeting: Greeting) -> Set<String> {
+    /// What only readers say counts a while after a bundle was written: whoever may not write could have each writer tell everything
+    /// again after each edit.
+    ///
+    /// - parameters:
+    ///     - greeting: Says which replica asks, and which ones were retired: these don't read any more.
+    ///     - now: The present time.
+    func untaken(_ greeting: Greeting, at now: Int64) -> Set<String> {
         let retired = Set(greeting.facts.retirements.map(\.replica))
         var untaken: Set<String> = []
         for (replica, head) in heads where replica != greeting.replica && !retired.contains(replica) {
             let named = head.untaken
             guard !named.isEmpty else { continue }
             let vector = FolderHead.decode(head.vector)
+            let isWriters = members?.isWriters(head) ?? true
             untaken.formUnion(
                 bundles.filter { bundle in
                     named.contains(bundle.identity) && !vector.covers(bundle.target)
+                        && (isWriters || !bundle.isNew(at: now))
                         && (bundle.replica != greeting.replica || !bundle.isWhole)
                 }.map(\.identity))
         }
         return untaken
+    }
+
+    /// Who names bundles of others as unreadable, and in which head, by the bundles.
+    func complaints() -> [String: [String]] {
+        var complaints: [String: [String]] = [:]
+        for (replica, head) in heads {
+            for bundle in Set(head.unreadable) {
+                complaints[bundle, default: []].append("\(replica) \(head.generation)")
+            }
+        }
+        return complaints
     }
 
     /// How much of a replica's changes is known in the folder, as far as it says so itself, or somebody who may write: whoever

@@ -36,6 +36,8 @@ struct FolderContents {
     private var closedRemarks: [String] = []
     /// What could not be used, and why.
     private(set) var remarks: [String] = []
+    /// The bundles that somebody complains about and that were read because of that.
+    private(set) var checked: CheckedFiles
 
     /// Reads a folder.
     ///
@@ -43,15 +45,17 @@ struct FolderContents {
     ///     - store: The database; nil to take whichever there is.
     ///     - replicas: The folders, when they were listed already.
     ///     - members: The members of the database, whose files are the only ones to be taken in.
+    ///     - checked: What was found before in bundles that somebody complains about.
     /// - throws: ``StoreError`` of code `wrongPassphrase`, which names a head, when none can be opened; ``SyncError`` of code
     ///   `otherStore` when all heads are of another database, or too many are, `notMember` when members have written them and this store
     ///   knows of none, `metadataTooNew`; ``MailboxError`` of code `unreachable`.
     init(
         _ folder: MailboxTransport, store: StoreID?, replicas: [ReplicaID]? = nil,
-        members: FolderMembers? = nil
+        members: FolderMembers? = nil, checked: CheckedFiles = CheckedFiles()
     ) throws {
         self.folder = folder
         self.members = members
+        self.checked = checked
         if let store { folder.expectFiles(of: store) }
         let replicas = try replicas ?? Self.replicas(in: folder)
         try readHeads(replicas, store)
@@ -187,7 +191,7 @@ struct FolderContents {
                     Bundle(
                         replica: replica, name: name, number: number, file: place, path: path,
                         base: file.baseVector, target: file.targetVector, byteCount: size, isListed: true,
-                        digest: members == nil ? nil : file.sha256))
+                        digest: members == nil ? nil : file.sha256, version: entry.version))
             } else if members == nil, let bundle = try unlisted(replica, number, place, size, store) {
                 bundles.append(bundle)
             }
@@ -222,21 +226,31 @@ struct FolderContents {
     /// Leaves out bundles that a replica complained about, if they are broken here too: their
     /// contents count as missing then, and are written again.
     private mutating func excludeUnreadable() throws {
-        let complaints = Set(heads.values.flatMap(\.unreadable))
+        let complaints = complaints()
         guard !complaints.isEmpty else { return }
         let (folder, members) = (folder, members)
-        for bundle in bundles where complaints.contains(bundle.identity) {
+        let epochs = (members?.record.shared ?? []).map(\.description).sorted()
+        for bundle in bundles {
+            guard let complaint = complaints[bundle.identity] else { continue }
+            let question = CheckedFiles.question(
+                bundle.identity, version: bundle.version, epochs, complaints: complaint)
+            if let isSound = checked.answer(question) {
+                if !isSound { unreadable.append((bundle, nil)) }
+                continue
+            }
             do {
                 if let members,
                     try !members.isShared(SealedFileReader.salt(of: folder.place.open(bundle.file)))
                 {
                     unreadable.append((bundle, nil))
+                    checked.note(question, isSound: false)
                     continue
                 }
                 let (reader, source) = try folder.open(bundle.file, digest: bundle.digest)
                 let found = try BundleFile.inspect(reader, path: bundle.path)
                 try source.check()
                 try bundle.require(sender: found.sender, base: found.base, target: found.target)
+                checked.note(question, isSound: true)
             } catch let error as MailboxError {
                 throw error
             } catch {

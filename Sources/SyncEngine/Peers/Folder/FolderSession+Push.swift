@@ -38,7 +38,7 @@ extension FolderSession {
         }
         complain(&head, contents, greeting.vector)
         head.snapshot = try head.snapshot ?? lostSnapshot(of: greeting.replica)
-        let untaken = contents.untaken(greeting)
+        let untaken = contents.untaken(greeting, at: environment.milliseconds())
         let refused = unreadable.union(forked).union(disputed).union(late).union(untakable)
         let left = refused.union(head.untaken).union(untaken).union(abandoned?.bundles ?? [])
         let usable = contents.bundles.filter { !left.contains($0.identity) }

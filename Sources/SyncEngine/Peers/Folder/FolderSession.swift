@@ -51,8 +51,11 @@ struct FolderSession {
         // The folder is read first: what another process of this file sends meanwhile, this file knows when it greets.
         let replicas = try FolderContents.replicas(in: folder)
         try meetMembers(replicas)
-        let contents = try FolderContents(folder, store: peer.store(), replicas: replicas, members: members)
+        let contents = try FolderContents(
+            folder, store: peer.store(), replicas: replicas, members: members,
+            checked: peer.checkedFiles(.bundles, in: folder.name))
         var greeting = try peer.greet()
+        try peer.keep(contents.checked, in: folder.name)
         folder.padding = try peer.database.read { try SyncSetting.padding($0) }
         try peer.requireAllTables(greeting, with: folder.name)
         var report = FolderReport(local: greeting.replica)
@@ -227,6 +230,18 @@ struct FolderSession {
 }
 
 extension StorePeer {
+    /// What was found before in files of a mailbox that somebody complains about.
+    func checkedFiles(_ kind: CheckedFiles.Kind, in mailbox: String) throws -> CheckedFiles {
+        let now = environment.milliseconds()
+        return try database.read { try CheckedFiles.load($0, kind, mailbox: mailbox, at: now) }
+    }
+
+    /// Keeps what was found by now.
+    func keep(_ checked: CheckedFiles, in mailbox: String) throws {
+        guard checked.hasChanged, canWrite else { return }
+        try database.write { try checked.save($0, mailbox: mailbox) }
+    }
+
     /// Throws unless the store has all that it says it knows, and exchanges all of it with a mailbox: whoever reads what lies
     /// there takes it for everything.
     ///

@@ -77,7 +77,9 @@ extension FolderSession {
         let lacked = members.lacked(in: contents, but: own)
         guard !lacked.isEmpty else { return }
         let told = statements.remarks.count
-        try statements.recheck(lacked, members.record.state, peer)
+        let complaining = contents.heads.filter { $0.key != own && !$0.value.lackedNames.isEmpty }
+        let complaints = complaining.map { "\($0.key) \($0.value.generation)" }
+        try statements.recheck(lacked, complaints, members.record.state, peer)
         report.remarks += statements.remarks.dropFirst(told)
         self.statements = statements
     }

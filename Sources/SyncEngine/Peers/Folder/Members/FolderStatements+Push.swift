@@ -13,20 +13,25 @@ extension FolderStatements {
     private static var invitingByteCountMax: Int { 4 << 20 }
 
     /// Reads files again that should hold statements which somebody misses: anybody may have put others in their place.
+    ///
+    /// - parameters:
+    ///     - lacked: The statements.
+    ///     - complaints: Who says so, and in which head.
     mutating func recheck(
-        _ lacked: Set<StatementID>, _ state: MembershipState, _ peer: StorePeer
+        _ lacked: Set<StatementID>, _ complaints: [String], _ state: MembershipState, _ peer: StorePeer
     ) throws {
+        var checked = try peer.checkedFiles(.statements, in: folder.mailbox.name)
         var (suspected, others): ([Listed], [Listed]) = ([], [])
         // What is too long, or has another size than it had, is not among the entries.
         for file in listed where !readNow.contains(file.path) {
             guard let held = entries[file.path.description]?.held, !held.isEmpty else { continue }
             if held.contains(where: { lacked.contains($0) }) {
-                suspected.append(file)
+                if checked.answer(Self.question(file, complaints)) != true { suspected.append(file) }
             } else {
                 others.append(file)
             }
         }
-        guard !suspected.isEmpty else { return }
+        guard !suspected.isEmpty else { return try peer.keep(checked, in: folder.mailbox.name) }
         // A file that the passphrase does not open is another one if the passphrase is the right one.
         if !isOpened, let other = others.min(by: { $0.byteCount < $1.byteCount }) {
             _ = try content(of: other, state.store)
@@ -48,14 +53,22 @@ extension FolderStatements {
             let entry = StatementFiles.Entry(
                 path: file.path.description, byteCount: file.byteCount,
                 triedMilliseconds: waits ? max(1, now) : 0, held: held.sorted())
-            guard entry != entries[entry.path] else { continue }
+            guard entry != entries[entry.path] else {
+                if !waits { checked.note(Self.question(file, complaints), isSound: true) }
+                continue
+            }
             entries[entry.path] = entry
             changed.append(entry)
         }
+        try peer.keep(checked, in: mailbox)
         guard !changed.isEmpty else { return }
         try peer.database.write { db in
             for entry in changed { try StatementFiles.note(db, mailbox: mailbox, entry) }
         }
+    }
+
+    private static func question(_ file: Listed, _ complaints: [String]) -> CheckedFiles.Question {
+        CheckedFiles.question(file.path.description, version: file.version, complaints: complaints)
     }
 
     /// Writes what is known here and in no file of the mailbox, as one file.

@@ -30,6 +30,8 @@ struct FolderStatements {
         let replica: ReplicaID
         /// How many others of its folder come before.
         let rank: Int
+        /// What the place calls this version of the file; nil where that is not known.
+        let version: String?
 
         var isTooLong: Bool { byteCount > StatementFile.byteCountMax }
     }
@@ -58,7 +60,8 @@ struct FolderStatements {
             return try folder.place.files(in: paths.folder).filter { StatementFile.isName($0.name) }
                 .enumerated().map { rank, file in
                     Listed(
-                        path: paths.file(file.name), byteCount: file.byteCount, replica: replica, rank: rank)
+                        path: paths.file(file.name), byteCount: file.byteCount, replica: replica, rank: rank,
+                        version: file.version)
                 }
         }
         remarks = listed.filter(\.isTooLong).prefix(Self.toldCountMax).map { file in

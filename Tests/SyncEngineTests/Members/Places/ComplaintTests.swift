@@ -1,0 +1,148 @@
+import CipherStore
+import Foundation
+import SyncMembers
+import SyncWire
+import Synchronization
+import Testing
+
+@testable import SyncEngine
+
+/// What a head complains about whose replica is not seen again.
+@Suite struct ComplaintTests {
+    /// Puts a head in the place of a member's, in the present epoch.
+    private func write(_ head: FolderHead, of replica: TestReplica, in club: MemberStores) throws {
+        let record = try #require(try replica.synchronizer.membership.record())
+        let keys = try #require(record.device)
+        var head = head
+        head.prepare(for: keys.card.id)
+        head.generation += 1
+        try head.write(
+            FolderPaths(club.id(replica)).file(FolderPaths.headName),
+            club.transport(replica).writing(in: #require(record.state.currentEpoch)),
+            store: record.state.store, by: keys, now: club.stores.clock.environment.milliseconds())
+    }
+
+    @Test func aBundleThatIsSoundIsReadOnce() throws {
+        let stores = try TestStores()
+        let place = TellingFolder(path: stores.path("shared"))
+        let reads = CountingMailbox(place)
+        let transport = MailboxTransport(
+            mailbox: reads, passphrase: try Passphrase("folder"), cost: .minimum)
+        let author = try stores.create()
+        let other = try stores.clone(author, as: "b.db")
+        func sync(_ replica: TestReplica) throws {
+            stores.clock.advance(milliseconds: 10)
+            _ = try replica.synchronizer.run(.both, transport)
+        }
+        try sync(other)
+        try author.insert(1, "one")
+        try sync(author)
+        let own = FolderPaths(try author.replica())
+        let bundle = try #require(
+            try FolderHead.read(own.file(FolderPaths.headName), transport).bundles.last)
+        let file = own.file(bundle.name)
+        let complaining = try FolderPaths(other.replica()).file(FolderPaths.headName)
+        func complain() throws {
+            var head = try FolderHead.read(complaining, transport)
+            head.unreadable = [file.description]
+            head.generation += 1
+            try head.write(
+                complaining, transport, store: #require(head.store),
+                now: stores.clock.environment.milliseconds())
+        }
+        func readCount() -> Int { reads.opened.withLock { $0.filter { $0 == file }.count } }
+        let before = readCount()
+        try complain()
+        try sync(author)
+        let once = readCount() - before
+        #expect(once > 0)
+        for _ in 0..<3 { try sync(author) }
+        #expect(readCount() == before + once)
+        // A newer head may know better, though not at once.
+        try complain()
+        for _ in 0..<2 { try sync(author) }
+        #expect(readCount() == before + once)
+        stores.clock.advance(milliseconds: 86_400_000)
+        for _ in 0..<2 { try sync(author) }
+        #expect(readCount() == before + 2 * once)
+        // Another version is another file.
+        place.changeVersion(of: file)
+        for _ in 0..<2 { try sync(author) }
+        #expect(readCount() == before + 3 * once)
+        #expect(try stores.clone(author, as: "c.db").value(Self.settings, as: Int.self) == 0)
+        #expect(try author.value(Self.settings, as: Int.self) == 1)
+    }
+
+    private static let settings = "SELECT count(*) FROM _sync_setting WHERE name GLOB 'checked *'"
+
+    @Test func statementsThatAreThereAreReadOnce() throws {
+        let club = try MemberStores()
+        let ben = try club.join("ben")
+        try club.settle(club.anna, ben)
+        let state = try #require(try club.anna.synchronizer.membership.state())
+        var head = try club.head(ben)
+        head.tell(statements: [], lacking: state.heads.prefix(1).map(\.description))
+        try write(head, of: ben, in: club)
+        let reads = CountingMailbox(TellingFolder(path: club.folder.path))
+        let transport = MailboxTransport(
+            mailbox: reads, passphrase: try Passphrase("folder"), cost: .minimum)
+        var counts: [Int] = []
+        for _ in 0..<4 {
+            club.stores.clock.advance(milliseconds: 10)
+            _ = try club.anna.synchronizer.run(.both, transport)
+            counts.append(reads.opened.withLock { $0.filter { StatementFile.isName($0.name) }.count })
+        }
+        #expect(counts[0] > 0 && counts.allSatisfy { $0 == counts[0] })
+    }
+
+    @Test func aReaderHasNobodyTellEverythingAgainAfterEachEdit() throws {
+        let club = try MemberStores()
+        let (carl, dora) = (try club.join("carl"), try club.join("dora", as: .reader))
+        try club.settle(club.anna, carl, dora)
+        var head = try club.head(dora)
+        try carl.insert(50, "of carl")
+        try club.sync(carl)
+        let bundle = try #require(try club.head(carl).bundles.last)
+        try #require(!bundle.base.isEmpty)
+        head.untaken = ["\(try club.id(carl))/\(bundle.name)"]
+        try write(head, of: dora, in: club)
+        for replica in [carl, club.anna] { #expect(try club.sync(replica).pushed == nil) }
+        // It may be right.
+        club.stores.clock.advance(milliseconds: 3_600_000)
+        #expect(try club.sync(carl).pushed != nil)
+    }
+}
+
+/// A folder that tells the versions of its files.
+private final class TellingFolder: Mailbox {
+    private let folder: LocalFolder
+    private let versions = Mutex<[MailboxPath: Int]>([:])
+
+    init(path: String) { folder = LocalFolder(path: path) }
+
+    var name: String { folder.name }
+    var location: String { folder.location }
+    func folders() throws -> [String] { try folder.folders() }
+
+    func files(in name: String) throws -> [MailboxFile] {
+        try folder.files(in: name).map { file in
+            let path = MailboxPath(folder: name, name: file.name)
+            let version = versions.withLock { $0[path] ?? 0 }
+            return MailboxFile(name: file.name, byteCount: file.byteCount, version: "v\(version)")
+        }
+    }
+
+    func open(_ path: MailboxPath) throws -> any MailboxReader { try folder.open(path) }
+
+    func write(
+        _ path: MailboxPath, replacing: Bool,
+        _ body: (_ sink: @escaping (Data) throws -> Void) throws -> Void
+    ) throws {
+        try folder.write(path, replacing: replacing, body)
+        changeVersion(of: path)
+    }
+
+    func remove(_ path: MailboxPath) throws { try folder.remove(path) }
+
+    func changeVersion(of path: MailboxPath) { versions.withLock { $0[path, default: 0] += 1 } }
+}
