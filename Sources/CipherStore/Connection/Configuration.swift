@@ -80,7 +80,8 @@ public struct Configuration: Sendable {
     /// Related SQLite documentation: <https://www.sqlite.org/quirks.html#dblquote>
     public var acceptsDoubleQuotedStringLiterals = false
 
-    /// What to do when another connection holds a lock. The default is to fail at once.
+    /// What to do when another connection holds a lock. The default is to fail at once. The writer of a pool
+    /// waits a tenth of a second even then, since the pool's own readers can hold the lock for a moment.
     public var busyMode: Database.BusyMode = .immediateError
 
     /// The same for the reading connections of a pool. By default, they wait
@@ -166,6 +167,9 @@ public struct Configuration: Sendable {
 
     /// The path of a file for which any key will do: it is made for a moment, and nobody opens it again.
     var pathForAnyKey: String?
+
+    /// Whether to try again when a lock is held and ``busyMode`` says to fail at once.
+    var patienceWithReaders: Database.BusyCallback?
 
     private var setups: [@Sendable (Database) throws -> Void] = []
 

@@ -21,7 +21,9 @@ extension Database {
     /// Waits for locks as the configuration says.
     func waitForLocks() {
         switch configuration.busyMode {
-        case .immediateError: waitForLocks(seconds: 0)
+        case .immediateError:
+            if configuration.patienceWithReaders == nil { return waitForLocks(seconds: 0) }
+            SQLiteHandle.setBusyCallback(handle, self)
         case .timeout(let seconds): waitForLocks(seconds: seconds)
         case .callback: SQLiteHandle.setBusyCallback(handle, self)
         }

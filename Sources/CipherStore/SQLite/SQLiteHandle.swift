@@ -195,7 +195,7 @@ enum SQLiteHandle {
             { context, count in
                 guard let context else { return 0 }
                 let database = Unmanaged<Database>.fromOpaque(context).takeUnretainedValue()
-                guard case .callback(let callback) = database.configuration.busyMode else { return 0 }
+                guard let callback = database.configuration.busyCallback else { return 0 }
                 return callback(Int(count)) ? 1 : 0
             }, context)
     }

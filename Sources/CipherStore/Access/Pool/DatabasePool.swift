@@ -53,8 +53,7 @@ public final class DatabasePool: DatabaseWriter {
         }
         self.path = path
         self.configuration = configuration
-        var writerConfiguration = configuration
-        writerConfiguration.journalMode = .wal
+        let writerConfiguration = configuration.ofWriter
         writer = try SerializedDatabase(
             path: path, configuration: writerConfiguration, keyCache: keyCache,
             label: Self.label(configuration, "writer"))
@@ -261,19 +260,6 @@ public final class DatabasePool: DatabaseWriter {
     /// Call it after a change that open connections can't see, such as a change
     /// of the passphrase.
     public func invalidateReadOnlyConnections() { readerPool.invalidate() }
-}
-
-extension Configuration {
-    /// The configuration of a pool's reading connections.
-    var ofReader: Configuration {
-        var reader = self
-        reader.readonly = true
-        reader.requiresExistingFile = true
-        reader.busyMode = readonlyBusyMode ?? .timeout(10)
-        // A reader has no business in leaving transactions open.
-        reader.allowsUnsafeTransactions = false
-        return reader
-    }
 }
 
 extension Database {
