@@ -30,13 +30,7 @@ extension TableTracking {
         guard !written.isEmpty else { return numbers }
         try LostColumns.note(db, numbers, of: table.number)
         try wantRows(of: table, column: column, metadata)
-        guard let partial = try PartialTable.loadAll(db, metadata)[table.number] else { return numbers }
-        var dropped = VersionVector()
-        for replica in metadata.replicas where partial.own[replica.id] > 0 {
-            guard let last = written.first(where: { $0.sid == replica.sid }) else { continue }
-            dropped[replica.id] = min(last.sequence, partial.own[replica.id])
-        }
-        try partial.raise(db, dropped: dropped)
+        try raiseDropped(to: written, in: table, metadata)
         return numbers
     }
 

@@ -10,24 +10,70 @@ extension TableTracking {
     /// (``PartialTable``), and then they wait here until there is a table for them. The log has to be folded.
     ///
     /// Hidden rows that nobody else has are not lost, because all of their values are parked. They stay, and are sent.
-    func lose(_ table: SyncedTable) throws {
+    ///
+    /// - parameter folded: The last change of this replica that anybody else can have: copies are made of folded stores.
+    func lose(_ table: SyncedTable, upTo folded: Int64) throws {
         try table.setElsewhere(db)
         // A row that is nothing but a key lost nothing.
         guard let column = table.columns.map(\.number).min() else { return }
         let metadata = try StoreMetadata.require(db)
+        let sent = try lastSent(metadata)
+        let written = try lastWrites(ofLost: table, metadata, sent: sent, upTo: folded)
         try DigestLedger.invalidate(db)
         try VersionTable.forgetRows(
-            db, of: table.number, keeping: hiddenRowsOfNobodyElse(in: table, metadata))
+            db, of: table.number, keeping: hiddenRowsOfNobodyElse(in: table, metadata, sent: sent))
         try Parking.loseTable(db, table.number)
         try LostColumns.forget(db, of: table.number)
         try Coverage.remove(db, ofTable: table.number)
-        guard try PartialTable.loadAll(db, metadata)[table.number] == nil else {
+        if try PartialTable.loadAll(db, metadata)[table.number] == nil {
+            let own = try metadata.replicaID()
+            try PartialTable.beginAnew(
+                db, table.number, column: column, own: VersionVector([own: metadata.vector[own]]))
+        } else {
             // The choice of rows is the user's, or what a server allows, and stays.
-            return try PartialTable.setNothingHeld(db, table.number)
+            try PartialTable.setNothingHeld(db, table.number)
         }
-        let own = try metadata.replicaID()
-        try PartialTable.beginAnew(
-            db, table.number, column: column, own: VersionVector([own: metadata.vector[own]]))
+        try raiseDropped(to: written, in: table, metadata)
+    }
+
+    /// Notes up to where changes of this replica, and of its former identities, were in what is gone. Who does not know them
+    /// gets nothing of the table from here: they would count as known there, and nobody would send them any more.
+    func raiseDropped(
+        to written: [(sid: Int64, sequence: Int64)], in table: SyncedTable, _ metadata: StoreMetadata
+    ) throws {
+        guard let partial = try PartialTable.loadAll(db, metadata)[table.number] else { return }
+        var dropped = VersionVector()
+        for replica in metadata.replicas where partial.own[replica.id] > 0 {
+            guard let last = written.first(where: { $0.sid == replica.sid }) else { continue }
+            dropped[replica.id] = min(last.sequence, partial.own[replica.id])
+        }
+        try partial.raise(db, dropped: dropped)
+    }
+
+    /// The last change of each replica, by its number, that wrote a row that is about to be forgotten.
+    ///
+    /// What this replica wrote after all that anybody can have is nowhere any more. But it may have replaced what others
+    /// have, of which nothing is known by now, unless it is a row in its first life.
+    private func lastWrites(
+        ofLost table: SyncedTable, _ metadata: StoreMetadata, sent: Int64, upTo folded: Int64
+    ) throws -> [(sid: Int64, sequence: Int64)] {
+        let isForgotten = """
+            l.tbl = :table AND l.cl & 1 AND NOT (l.sid = :own AND l.oseq > :folded AND l.cl = 1)
+            AND l.r NOT IN (\(Self.hiddenRowsOfNobodyElse))
+            """
+        return try Row.fetchAll(
+            db,
+            sql: """
+                SELECT sid, CASE sid WHEN :own THEN min(max(oseq), :folded) ELSE max(oseq) END FROM (
+                    SELECT l.sid AS sid, l.oseq AS oseq FROM _sync_row AS l WHERE \(isForgotten)
+                    UNION ALL
+                    SELECT w.sid, w.oseq FROM _sync_row AS l JOIN _sync_cell AS w ON w.r = l.r WHERE \(isForgotten))
+                GROUP BY sid
+                """,
+            arguments: [
+                "table": table.number, "own": metadata.selfNumber, "sent": sent, "folded": folded,
+            ]
+        ).map { (sid: try $0.decode(atIndex: 0), sequence: try $0.decode(atIndex: 1)) }
     }
 
     /// The last change of this replica that another one is known to have. One may have more that was not heard of since.
@@ -38,22 +84,25 @@ extension TableTracking {
         return known.filter { $0.key != own }.reduce(acknowledged) { max($0, $1.value[own]) }
     }
 
-    /// The numbers of hidden rows that this replica alone wrote, by changes that no other one is known to have.
+    /// Selects the hidden rows that this replica alone wrote, by changes that no other one is known to have.
+    ///
+    /// A row without the time at which it was hidden is of a program of version 2, which left parts of such rows in the
+    /// table.
+    private static let hiddenRowsOfNobodyElse = """
+        SELECT r.r FROM _sync_hidden AS h JOIN _sync_row AS r ON r.tbl = h.tbl AND r.pk = h.pk
+        WHERE h.tbl = :table AND h.since > 0 AND r.cl & 1 AND r.sid = :own AND r.oseq > :sent
+          AND NOT EXISTS (SELECT 1 FROM _sync_cell AS c WHERE c.r = r.r AND c.sid <> :own)
+        """
+
+    /// The numbers of such rows.
     ///
     /// A row that somebody has comes back from there, as it is by then: it may have been deleted, and nobody may know so
     /// any more.
     private func hiddenRowsOfNobodyElse(
-        in table: SyncedTable, _ metadata: StoreMetadata
+        in table: SyncedTable, _ metadata: StoreMetadata, sent: Int64
     ) throws -> Set<Int64> {
-        let sent = try lastSent(metadata)
-        // A row without the time at which it was hidden is of a program of version 2, which left parts of such rows in the
-        // table.
-        return try Int64.fetchSet(
-            db,
-            sql: """
-                SELECT r.r FROM _sync_hidden AS h JOIN _sync_row AS r ON r.tbl = h.tbl AND r.pk = h.pk
-                WHERE h.tbl = :table AND h.since > 0 AND r.cl & 1 AND r.sid = :own AND r.oseq > :sent
-                  AND NOT EXISTS (SELECT 1 FROM _sync_cell AS c WHERE c.r = r.r AND c.sid <> :own)
-                """, arguments: ["table": table.number, "own": metadata.selfNumber, "sent": sent])
+        try Int64.fetchSet(
+            db, sql: Self.hiddenRowsOfNobodyElse,
+            arguments: ["table": table.number, "own": metadata.selfNumber, "sent": sent])
     }
 }

@@ -15,7 +15,7 @@ extension TableTracking {
         guard try !droppedTables.isEmpty || !mark.isCurrent() else { return false }
         let folded = try StoreMetadata.require(db).folded
         let captured = try CapturedSchema.loadAll(db)
-        var hasChanged = try followNames(captured)
+        var hasChanged = try followNames(captured, foldedBefore: folded)
         for table in try SyncedTable.loadAll(db) where table.isTracked {
             // What was done for one table may have changed the triggers of another.
             let schema =
@@ -45,7 +45,7 @@ extension TableTracking {
             // What was deleted stays deleted. An edit of a row that nobody knows would give it a version without values.
             try FoldedStore.fold(db, environment)
             // The rows of a table that is gone stay with the peers.
-            try lose(table)
+            try lose(table, upTo: folded)
             return true
         }
         let definition = try TableDefinition.load(db, name)
@@ -73,8 +73,12 @@ extension TableTracking {
     /// an old name mean the same table, unless another one has it now.
     ///
     /// Where a table that keeps its name has the new one, both have a history, so the renamed table goes on as that one.
+    ///
+    /// - parameter folded: The last entry of the log that had a version before anything was done.
     /// - returns: Whether a table had another name.
-    private func followNames(_ captured: [Int64: CapturedSchema]) throws -> Bool {
+    private func followNames(
+        _ captured: [Int64: CapturedSchema], foldedBefore folded: Int64
+    ) throws -> Bool {
         var renamed: [Renamed] = try SyncedTable.loadAll(db).compactMap { table in
             guard table.isTracked, let name = captured[table.number]?.table,
                 !name.hasSameBytes(as: table.name)
@@ -82,7 +86,7 @@ extension TableTracking {
             return (table: table, name: name)
         }
         guard !renamed.isEmpty else { return false }
-        try loseReplaced(by: renamed, captured)
+        try loseReplaced(by: renamed, captured, foldedBefore: folded)
         var others: [Renamed] = []
         // A table that goes on as another one gives up no name: that may stand against the next one.
         while let index = try renamed.firstIndex(where: { try isTaken($0.name, renamed) }) {
@@ -101,12 +105,14 @@ extension TableTracking {
     }
 
     /// Notes which tables are gone, because another program dropped them before it gave others their names.
-    private func loseReplaced(by renamed: [Renamed], _ captured: [Int64: CapturedSchema]) throws {
+    private func loseReplaced(
+        by renamed: [Renamed], _ captured: [Int64: CapturedSchema], foldedBefore folded: Int64
+    ) throws {
         let names = Set(renamed.map { $0.name.identifierKey })
         for table in try SyncedTable.loadAll(db)
         where table.isTracked && captured[table.number] == nil && names.contains(table.name.identifierKey) {
             try FoldedStore.fold(db, environment)
-            try lose(table)
+            try lose(table, upTo: folded)
         }
     }
 
@@ -211,7 +217,7 @@ extension TableTracking {
         )
         guard isEmpty || isShared == true else {
             try dropTriggers(table)
-            return try lose(table)
+            return try lose(table, upTo: folded)
         }
         let names = Set(definition.columns.map { $0.identifierKey })
         let gone = isEmpty ? [] : table.presentColumns.filter { !names.contains($0.name.identifierKey) }

@@ -127,6 +127,7 @@ extension Synchronizer {
     ///
     /// Values that this replica wrote, that another program took away with their column, and that no other replica is
     /// known to have, are given up: their rows go on without them.
+    /// So are its rows of a table that another program dropped: where a replica has them after all, they come back from there.
     ///
     /// - returns: The new identity.
     /// - throws: ``SyncError``, `DatabaseError`.

@@ -120,6 +120,114 @@ import Testing
         #expect(try b.titles() == ["one", "of b"])
     }
 
+    // MARK: Own rows that a third replica lacks
+
+    private func waiting(_ report: SyncReport) -> [String] { report.waitingTables.map(\.name) }
+
+    /// A deletion is what is left of the table, and would take all own changes along.
+    @Test func rowsThatAThirdReplicaNeverGotDoNotCountAsKnownThere() throws {
+        let (a, b, p) = try replicas()
+        try a.execute("DELETE FROM note WHERE title = 'of b'")
+        try a.changeUnobserved("DROP TABLE note")
+        let report = try a.sync(p)
+        #expect(waiting(report) == ["note"])
+        #expect(try p.titles() == ["one"])
+        try p.sync(b)
+        #expect(try p.titles() == ["one", "two", "of b"])
+        #expect(try p.value("SELECT body FROM note WHERE title = 'one'") == "written later")
+        let later = try a.sync(p)
+        #expect(waiting(later) == [])
+        #expect(try p.titles() == ["one", "two"])
+        try p.sync(b)
+        #expect(try p.state(["note"]) == b.state(["note"]))
+        try a.changeUnobserved(Self.anew)
+        try a.synchronizer.track(["note"])
+        #expect(try a.state(["note"]) == b.state(["note"]))
+        #expect(try a.problems() == [] && p.problems() == [])
+    }
+
+    /// The third replica knows all that others wrote, so that it could be taken for one that has all rows.
+    @Test func rowsThatAThirdReplicaNeverGotAreWaitedForInATableThatIsThereAgain() throws {
+        let a = try stores.create()
+        try a.insert(1, "one")
+        let p = try stores.clone(a, as: "p.db")
+        try a.insert(2, "two")
+        let b = try stores.clone(a, as: "b.db")
+        try a.changeUnobserved("DROP TABLE note; " + Self.anew)
+        try a.synchronizer.track(["note"])
+        try a.insert(4, "new")
+        let report = try a.sync(p)
+        #expect(waiting(report) == ["note"])
+        #expect(try a.titles() == ["new"] && p.titles() == ["one"])
+        let later = try a.sync(b)
+        #expect(waiting(later) == [])
+        #expect(try a.titles() == ["one", "two", "new"])
+        try a.sync(p)
+        for replica in [b, p] {
+            #expect(try replica.titles() == ["one", "two", "new"])
+            #expect(try replica.state(["note"]) == a.state(["note"]))
+        }
+        #expect(try a.problems() == [])
+    }
+
+    /// What an edit replaced that was not folded yet, others have still.
+    @Test func whatWasReplacedJustBeforeIsWaitedForToo() throws {
+        let a = try stores.create()
+        try a.insert(1, "one")
+        let p = try stores.clone(a, as: "p.db")
+        try a.execute("UPDATE note SET body = 'written later'")
+        try a.insert(2, "two")
+        let b = try stores.clone(a, as: "b.db")
+        try a.execute("UPDATE note SET title = 'ONE', body = 'nowhere' WHERE title = 'one'")
+        try a.execute("DELETE FROM note WHERE title = 'two'")
+        try a.changeUnobserved("DROP TABLE note")
+        let report = try a.sync(p)
+        #expect(waiting(report) == ["note"])
+        try p.sync(b)
+        #expect(try p.value("SELECT body FROM note WHERE title = 'one'") == "written later")
+        try a.sync(p)
+        #expect(try p.titles() == ["one"])
+    }
+
+    /// Nobody has them, as far as is known here: a copy of the file may, of which nobody has heard.
+    @Test func rowsThatWereNeverSentAreReportedUntilTheyAreGivenUp() throws {
+        let a = try stores.create()
+        try a.insert(1, "one")
+        let b = try stores.clone(a, as: "b.db")
+        try a.insert(2, "nowhere")
+        _ = try a.peer.greet()
+        try a.changeUnobserved("DROP TABLE note")
+        let report = try a.sync(b)
+        #expect(waiting(report) == ["note"])
+        #expect(report.waitingTables.first?.reason.contains("a new identity") == true)
+        try b.insert(3, "of b")
+        try a.synchronizer.renewIdentity()
+        let later = try a.sync(b)
+        #expect(waiting(later) == [])
+        try a.changeUnobserved(Self.anew)
+        try a.synchronizer.track(["note"])
+        try a.insert(4, "new")
+        try a.sync(b)
+        for replica in [a, b] {
+            #expect(try replica.titles() == ["one", "of b", "new"])
+            #expect(try replica.problems() == [])
+        }
+    }
+
+    /// Rows that no copy of the file can have either.
+    @Test func rowsThatNobodyCanHaveAreWaitedForByNobody() throws {
+        let a = try stores.create()
+        try a.insert(1, "one")
+        let b = try stores.clone(a, as: "b.db")
+        try a.insert(2, "nowhere")
+        try a.changeUnobserved("DROP TABLE note")
+        let report = try a.sync(b)
+        #expect(waiting(report) == [])
+        #expect(try b.titles() == ["one"])
+    }
+
+    // MARK: Hidden rows
+
     private static let unique = "CREATE TABLE note (id BLOB PRIMARY KEY, title TEXT UNIQUE)"
 
     /// Two replicas, of which the first one has a hidden row of its own.
