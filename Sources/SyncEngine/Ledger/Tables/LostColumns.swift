@@ -10,9 +10,15 @@ enum LostColumns {
     private static func setting(_ table: Int64) -> String { "lost.\(table)" }
 
     /// The numbers of such columns of a table.
+    ///
+    /// Any program may write to the metadata. What is no number of a column that the table has, here or elsewhere, names
+    /// none, and goes when the note is written again. No more words are read than a table can have columns.
     static func numbers(_ db: Database, of table: Int64) throws -> Set<Int> {
-        // Any program may write to the metadata: what is no number names no column.
-        Set(try SyncSetting.text(db, setting(table))?.split(separator: " ").compactMap { Int($0) } ?? [])
+        guard let text = try SyncSetting.text(db, setting(table)) else { return [] }
+        let words = text.split(separator: " ", maxSplits: AdmissionLimits.columnCountMax)
+        let columns = try Int.fetchSet(
+            db, sql: "SELECT col FROM _sync_column WHERE tbl = ?", arguments: [table])
+        return columns.intersection(words.compactMap { Int($0) })
     }
 
     /// Notes that the values of columns are gone.
@@ -58,15 +64,17 @@ enum LostColumns {
         _ db: Database, of columns: [Int], in table: Int64, own: Int64, upTo folded: Int64
     ) throws -> [(sid: Int64, sequence: Int64)] {
         let numbers = columns.map(String.init).joined(separator: ", ")
-        let isGone = columns.map { column in
-            "NOT EXISTS (SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = r.tbl AND s.pk = r.pk AND s.col = \(column))"
-        }
+        // One condition for all of them: a chain of a thousand is too deep for SQLite.
+        let isAnyGone = """
+            EXISTS (SELECT 1 FROM _sync_column AS n WHERE n.tbl = r.tbl AND n.col IN (\(numbers)) AND NOT EXISTS (
+                SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = r.tbl AND s.pk = r.pk AND s.col = n.col))
+            """
         return try Row.fetchAll(
             db,
             sql: """
                 SELECT sid, max(oseq) FROM (
                     SELECT r.sid AS sid, r.oseq AS oseq FROM _sync_row AS r
-                    WHERE r.tbl = :table AND r.cl & 1 AND (\(isGone.joined(separator: " OR ")))
+                    WHERE r.tbl = :table AND r.cl & 1 AND \(isAnyGone)
                     UNION ALL
                     SELECT w.sid, w.oseq FROM _sync_row AS r JOIN _sync_cell AS w ON w.r = r.r
                     WHERE r.tbl = :table AND r.cl & 1 AND w.col IN (\(numbers)) AND NOT EXISTS (

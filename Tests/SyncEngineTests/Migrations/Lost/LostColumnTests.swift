@@ -197,6 +197,43 @@ import Testing
         }
     }
 
+    /// Any program may write to the settings.
+    @Test func numbersThatNameNoColumnCountForNothing() throws {
+        let (a, b, _) = try replicas()
+        let known = try a.vector()[a.replica()]
+        try a.changeUnobserved(Self.rebuild)
+        _ = try a.peer.greet()
+        let numbers = try a.queue.read { try LostColumns.numbers($0, of: 1) }
+        #expect(numbers.count == 1)
+        let strays = (1_000..<12_000).map(String.init).joined(separator: " ")
+        for note in ["value || ' x -1 ' || ?1", "?1 || ' ' || value"] {
+            try a.execute("UPDATE _sync_setting SET value = \(note) WHERE name = 'lost.1'", [strays])
+            let found = try a.queue.read { try LostColumns.numbers($0, of: 1) }
+            // What stands behind more words than a table can have columns is not read.
+            #expect(found == (note.hasPrefix("value") ? numbers : []))
+        }
+        try a.execute(
+            "UPDATE _sync_setting SET value = ?1 || ' ' || ?2 WHERE name = 'lost.1'",
+            [numbers.map(String.init).joined(), strays])
+        // It asks for each of the columns.
+        try a.peer.renewIdentity([Fork(replica: a.replica(), common: known)])
+        let report = try a.sync(b)
+        #expect(waiting(report) == [])
+        #expect(try b.titles() == ["one", "two"])
+        #expect(try bodies(b) == ["written by b", "of b"])
+        #expect(try a.problems() == [])
+    }
+
+    @Test func aTableMayLoseMoreColumnsThanAConditionHasTerms() throws {
+        let a = try stores.create()
+        try a.insert(1, "one")
+        _ = try a.peer.greet()
+        let writes = try a.queue.read { db in
+            try LostColumns.lastWrites(db, of: Array(0..<1_100), in: 1, own: 1, upTo: 9)
+        }
+        #expect(writes.map(\.sequence) == [1])
+    }
+
     private func tagKey(_ number: Int) -> String { "00000000-0000-4000-8000-00000000000\(number)" }
 
     @Test func aTableThatIsRebuiltWithAllColumnsWaitsForNobody() throws {
