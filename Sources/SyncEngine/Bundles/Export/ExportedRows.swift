@@ -31,27 +31,15 @@ struct ExportedRows {
     private let since: [Int64: Int64]
     private let own: [Int64: Int64]
 
-    /// - parameters:
-    ///     - lost: The numbers of columns whose values are gone, see ``LostColumns``.
-    ///     - base: What the receiver has taken into account; nothing when it gets all rows.
+    /// - parameter base: What the receiver has taken into account; nothing when it gets all rows.
     /// - throws: ``SyncError`` of code `scopeUnsupported` when nobody can tell which rows are wanted.
     init(
         _ table: SyncedTable, _ aliases: NameAliases, _ request: RowRequest, _ metadata: StoreMetadata,
-        lost: Set<Int>, base: VersionVector
+        base: VersionVector
     ) throws {
         let found = Self.column(request.columns, of: table, aliases)
         guard let name = found?.name ?? request.columns.first else {
             throw SyncError(.scopeUnsupported, "rows of table \(table.name) are asked for by no column")
-        }
-        // What was written to a row would count as known, and would not be sent, because it seems to be another one's row.
-        if let found, lost.contains(found.number), request.values != nil {
-            throw SyncError(
-                .scopeUnsupported,
-                """
-                the values of column \(name) of table \(table.name) were lost in the store that would send rows, when another \
-                program made the table without it, so nobody can tell there which rows are wanted: synchronize with another \
-                replica, and make that store anew as a clone of one
-                """)
         }
         column = found?.number
         ordinal = table.columns.firstIndex { $0.number == found?.number }

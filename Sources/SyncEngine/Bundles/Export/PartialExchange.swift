@@ -75,9 +75,7 @@ struct PartialExchange {
             let base = isFull ? VersionVector() : rows.partial.since
             var group = ExportedParts.Group(
                 tables: [table.number], base: base, target: part.known, floor: part.floor)
-            group.rows = try ExportedRows(
-                table, NameAliases(db), rows, metadata,
-                lost: LostColumns.numbers(db, of: table.number), base: base)
+            group.rows = try ExportedRows(table, NameAliases(db), rows, metadata, base: base)
             return group
         }
         guard let partial = coverage.partials[table.number] else { return nil }
