@@ -123,6 +123,49 @@ import Testing
         #expect(try b.queue.read { try MetadataCheck.problems(of: $0, isDeep: false) } == [])
     }
 
+    // MARK: Stores in use
+
+    private func findings(isDeep: Bool = true) throws -> [StoreProblem] {
+        try a.queue.read { try MetadataCheck.problems(of: $0, isDeep: isDeep) }.filter { $0.kind == .schema }
+    }
+
+    @Test(arguments: [
+        (
+            "CREATE TRIGGER spy AFTER INSERT ON _sync_member_key BEGIN SELECT 1; END",
+            "trigger spy is on _sync_member_key"
+        ),
+        ("CREATE VIEW spy AS SELECT key FROM _sync_device_key", "view spy names _sync_device_key"),
+        ("CREATE INDEX spy ON _sync_setting (value)", "index spy is on _sync_setting"),
+        ("CREATE TABLE \"_sync_more of it\" (a TEXT)", "table _sync_more of it has a name"),
+        (
+            "CREATE TRIGGER mute AFTER INSERT ON note BEGIN UPDATE _sync_state SET applying = 1; END",
+            "trigger mute writes to _sync_state"
+        ),
+    ]) func aDeepCheckNamesWhatReachesIntoTheMetadata(sql: String, name: String) throws {
+        #expect(try findings() == [])
+        try a.changeUnobserved(sql)
+        let found = try findings()
+        #expect(found.count == 1)
+        #expect(found.first?.message.contains(name) == true)
+        #expect(found.first?.message.contains("drop it") == true)
+        let shallow = try findings(isDeep: false)
+        #expect(shallow == [])
+        // It keeps nobody from using the store.
+        try a.execute("UPDATE _sync_state SET applying = 0")
+        _ = try a.peer.greet()
+    }
+
+    /// What has a name of the library's is compared letter by letter, and is named once.
+    @Test func whatTakesTheNameOfOneOfTheLibrarysIsNamedOnce() throws {
+        try a.changeUnobserved(
+            """
+            DROP TRIGGER _sync_i_1;
+            CREATE TRIGGER _sync_i_1 AFTER INSERT ON note BEGIN UPDATE note SET body = 'x'; END
+            """)
+        let problems = try a.queue.read { try MetadataCheck.problems(of: $0, isDeep: true).map(\.message) }
+        #expect(problems == ["trigger _sync_i_1 of table note was changed"])
+    }
+
     // MARK: Archives and plain files
 
     private let spy = """

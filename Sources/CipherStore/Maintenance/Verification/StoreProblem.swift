@@ -17,6 +17,8 @@ public struct StoreProblem: Equatable, Sendable {
         case keyring
         /// The metadata of synchronization contradicts itself, or the tables.
         case metadata
+        /// Something in the schema that synchronization did not make reaches into what it keeps for itself, such as keys.
+        case schema
         /// A check could not be made.
         case unreadable
         /// The system does not let this process read a file, or the disk is full: that is no damage.

@@ -17,6 +17,8 @@ struct ForeignSchema {
 
     /// The texts of all that the metadata of this version consist of.
     private let known: Set<[SchemaObject.Part]>
+    /// The names of its objects.
+    private let names: Set<String>
     /// The names of its tables.
     private let tables: Set<String>
 
@@ -24,13 +26,14 @@ struct ForeignSchema {
         // What ALTER makes of a text only SQLite can say.
         let texts = try DatabaseQueue().write { db throws in
             try db.execute(sql: MetadataSchema.sql)
-            return try Self.texts(db)
+            return try Self.objects(db).map { $0.text }
         }
         let former = LastRows.formerSchema.prefix { $0 != ";" }
         let all = (texts + [String(former)]).map { SQLTokens($0) }
         known = Set(all.map(SchemaObject.parts))
-        tables = Set(
-            all.compactMap { SchemaObject($0) }.filter { $0.kind == .table }.map { $0.name.identifierKey })
+        let objects = all.compactMap { SchemaObject($0) }
+        names = Set(objects.map { $0.name.identifierKey })
+        tables = Set(objects.filter { $0.kind == .table }.map { $0.name.identifierKey })
     }
 
     /// Checks all objects of a file whose metadata, if there are any, are of this version.
@@ -42,20 +45,55 @@ struct ForeignSchema {
     ///   have; `DatabaseError`.
     static func check(_ db: Database, of original: String) throws {
         let schema = try ForeignSchema()
-        for text in try texts(db) {
-            let sql = SQLTokens(text)
-            guard !schema.known.contains(SchemaObject.parts(sql)) else { continue }
-            guard let object = SchemaObject(sql) else {
-                throw error("an object of its schema can't be read", original)
+        for object in try objects(db) {
+            if let finding = schema.finding(object.text, named: object.name) {
+                throw error(finding.text, original)
             }
-            guard let problem = schema.problem(object) else { continue }
-            throw error("\(object.kind) \(Self.shown(object.name)) \(problem)", original)
         }
     }
 
-    private static func texts(_ db: Database) throws -> [String] {
-        try String.fetchAll(
-            db, sql: "SELECT CAST(sql AS TEXT) FROM main.sqlite_master WHERE length(sql) > 0 ORDER BY rowid")
+    /// Looks for the same in a store that is in use, whose metadata are of this version.
+    ///
+    /// What has the name of an object of the metadata, or of a trigger that tracks a table, is none of it: ``MetadataCheck``
+    /// compares these with what they should be.
+    ///
+    /// - returns: A problem for each object that is none of the library's and none that an app may have.
+    /// - throws: `DatabaseError`.
+    static func problems(_ db: Database) throws -> [StoreProblem] {
+        let schema = try ForeignSchema()
+        var problems: [StoreProblem] = []
+        for (name, text) in try objects(db) where !schema.names.contains(name.identifierKey) {
+            guard let finding = schema.finding(text, named: name) else { continue }
+            if let object = finding.object, object.kind == .trigger, object.hasNameOfTracking { continue }
+            let problem = """
+                \(finding.text); what is made like that can copy keys and falsify what is synchronized, and the store can't be \
+                cloned while it is there: drop it, and if no program of yours made it, take the keys of this device for known \
+                to others
+                """
+            problems.append(StoreProblem(.schema, problem, table: finding.object?.target.map { shown($0) }))
+        }
+        return problems
+    }
+
+    /// What is wrong with an object that is none of the library's; nil when an app may have it.
+    private func finding(_ text: String, named name: String) -> (text: String, object: SchemaObject?)? {
+        let sql = SQLTokens(text)
+        guard !known.contains(SchemaObject.parts(sql)) else { return nil }
+        guard let object = SchemaObject(sql) else {
+            return ("\(Self.shown(name)) of its schema can't be read", nil)
+        }
+        guard let problem = self.problem(object) else { return nil }
+        return ("\(object.kind) \(Self.shown(object.name)) \(problem)", object)
+    }
+
+    private static func objects(_ db: Database) throws -> [(name: String, text: String)] {
+        try Row.fetchAll(
+            db,
+            sql: """
+                SELECT coalesce(CAST(name AS TEXT), ''), CAST(sql AS TEXT) FROM main.sqlite_master
+                WHERE length(sql) > 0 ORDER BY rowid
+                """
+        ).map { (name: try $0.decode(atIndex: 0), text: try $0.decode(atIndex: 1)) }
     }
 
     private static func error(_ problem: String, _ original: String) -> SyncError {

@@ -16,7 +16,8 @@ public enum MetadataCheck {
     ///
     /// - parameters:
     ///     - db: A connection in a transaction.
-    ///     - isDeep: Whether each row is compared with its versions.
+    ///     - isDeep: Whether each row is compared with its versions, and objects of others are looked for that reach into the
+    ///       metadata.
     /// - returns: The problems; none when the database has no metadata.
     /// - throws: A `DatabaseError`.
     public static func problems(of db: Database, isDeep: Bool) throws -> [StoreProblem] {
@@ -36,12 +37,14 @@ public enum MetadataCheck {
             ]
         }
         let check = MetadataCheckRun(db: db, metadata: metadata, tables: tables)
+        let isLookedThrough = isDeep && metadata.format == MetadataSchema.version
+        let foreign = try isLookedThrough ? ForeignSchema.problems(db) : []
         var problems = try check.schemaProblems()
         // The other checks ask tables that may not be there.
-        guard problems.isEmpty else { return problems }
+        guard problems.isEmpty else { return problems + foreign }
         problems += try check.typeProblems()
         // What is no number can't be counted with.
-        guard problems.isEmpty else { return problems }
+        guard problems.isEmpty else { return problems + foreign }
         problems += try ImplausibleMetadata(db: db, metadata: metadata).problems()
         problems += try check.vectorProblems()
         problems += try check.tables.filter(\.isTracked).flatMap { try check.triggerProblems($0) }
@@ -50,7 +53,7 @@ public enum MetadataCheck {
             problems += try RowCheck(db: db, metadata: metadata, tables: check.tables).problems()
             problems += try check.digestProblems()
         }
-        return problems
+        return problems + foreign
     }
 }
 

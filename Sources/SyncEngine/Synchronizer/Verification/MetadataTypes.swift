@@ -13,7 +13,9 @@ struct MetadataTypes {
             guard !conditions.isEmpty else { return nil }
             // One look at each row, however many columns there are.
             let sums = conditions.map { "total(\($0.sql))" }.joined(separator: ", ")
-            guard let row = try Row.fetchOne(db, sql: "SELECT \(sums) FROM main.\(table)") else { return nil }
+            // Somebody else may have chosen the name.
+            let sql = "SELECT \(sums) FROM main.\(table.quotedDatabaseIdentifier)"
+            guard let row = try Row.fetchOne(db, sql: sql) else { return nil }
             for (index, condition) in conditions.enumerated() {
                 let count = try row.decode(Double.self, atIndex: index)
                 guard count > 0 else { continue }

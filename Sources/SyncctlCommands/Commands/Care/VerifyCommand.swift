@@ -13,7 +13,9 @@ struct VerifyCommand: ParsableCommand {
             Checks that each page, and each frame of the write-ahead log, is what somebody with the \
             key wrote; the size of the file; the keyring; the triggers and the numbers of \
             synchronization. --deep also checks the structure of tables and indexes, foreign keys, \
-            and each row against its versions. Nothing is changed, and the store may be in use.
+            and each row against its versions, and names triggers, views, indexes and tables of other \
+            programs that reach into what synchronization keeps for itself. Nothing is changed, and the \
+            store may be in use.
 
             --remote compares the store with another one that knows the same changes, row by row and \
             value by value, and lists the rows that differ. That finds what a program changed while \
@@ -191,6 +193,11 @@ struct VerifyCommand: ParsableCommand {
         if kinds.contains(.metadata) {
             advice.append(
                 "changes may not have been tracked: clone another replica, or export the rows (syncctl export) and import them into a new store"
+            )
+        }
+        if kinds.contains(.schema) {
+            advice.append(
+                "drop what reaches into the metadata with a program that made it, or the sqlcipher shell; where nobody made it, clone another replica and retire this one (syncctl replica retire)"
             )
         }
         return advice

@@ -231,7 +231,7 @@ import Testing
         let writes = try a.queue.read { db in
             try LostColumns.lastWrites(db, of: Array(0..<1_100), in: 1, own: 1, upTo: 9)
         }
-        #expect(writes.map(\.sequence) == [1])
+        #expect(writes.map { $0.sequence } == [1])
     }
 
     private func tagKey(_ number: Int) -> String { "00000000-0000-4000-8000-00000000000\(number)" }
