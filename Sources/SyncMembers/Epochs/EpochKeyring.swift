@@ -22,6 +22,15 @@ public struct EpochKeyring: Sendable, CustomStringConvertible {
     /// The key of an epoch, if it was opened.
     public subscript(_ epoch: StatementID) -> EpochKey? { keys[epoch] }
 
+    /// The epochs whose keys are here and are not those that their statements promise. Those that were opened are, so somebody
+    /// has changed what was kept.
+    package func falsified(in state: MembershipState) -> [StatementID] {
+        opened.sorted().filter { id in
+            guard let epoch = state.epoch(id), let key = keys[id] else { return false }
+            return key.commitment(in: state.store) != epoch.commitment
+        }
+    }
+
     /// Takes a key that was opened before, and kept.
     package mutating func take(_ key: EpochKey, of epoch: StatementID) { keys[epoch] = key }
 

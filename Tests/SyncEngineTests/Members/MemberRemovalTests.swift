@@ -213,4 +213,16 @@ import Testing
             report.remarks.isEmpty && report.refused.allSatisfy { $0.reason == .removed },
             "\(report.remarks) \(report.refused)")
     }
+
+    // MARK: Keys
+
+    /// What is sealed with another key than the epoch's nobody else could open.
+    @Test func aContentKeyThatAnotherProgramChangedIsNamedAndNotUsed() throws {
+        let membership = club.anna.synchronizer.membership
+        #expect(try membership.record()?.current != nil)
+        try club.anna.changeUnobserved("UPDATE _sync_epoch_key SET key = zeroblob(32)")
+        let error = #expect(throws: SyncError.self) { try membership.record() }
+        #expect(error?.code == .damagedMetadata)
+        #expect(error?.message.contains("content key") == true)
+    }
 }

@@ -31,8 +31,17 @@ struct MembershipRecord {
         do {
             let state = try MembershipState(
                 store: store, founding: founding, statements: StatementLedger.loadAll(db))
-            return MembershipRecord(
-                state, device: try MemberSecrets.device(db), keyring: try MemberSecrets.epochs(db))
+            let keyring = try MemberSecrets.epochs(db)
+            if let epoch = keyring.falsified(in: state).first {
+                throw SyncError(
+                    .damagedMetadata,
+                    """
+                    the content key that this store keeps of epoch \(epoch.shortDescription) is another one than its statement \
+                    promises, so nobody else could read what is sealed with it: another program has changed the store; put a \
+                    backup in its place, or make it anew as a clone of another replica and accept an invitation
+                    """)
+            }
+            return MembershipRecord(state, device: try MemberSecrets.device(db), keyring: keyring)
         } catch let error as MembershipError {
             throw SyncError(
                 .damagedMetadata, "the statements about members are damaged: \(error.message)")
