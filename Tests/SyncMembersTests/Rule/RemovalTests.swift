@@ -213,4 +213,41 @@ import Testing
             #expect(state.role(of: own) == .writer)
         }
     }
+
+    /// The device is new where its addition does not count, so an admin can add it again: what somebody else has added the
+    /// keys for one use don't reach.
+    @Test func anAdminBringsBackWhomKeysForOneUseHaveLockedOut() throws {
+        var club = try Club()
+        let link = try club.person()
+        let own = Person(member: link.member, keys: try club.person().keys)
+        let thief = Person(member: link.member, keys: try club.person().keys)
+        let added = try club.adds(link, .admin, by: club.founder, after: club.found)
+        let accepted = try club.says(
+            link, .addDevice(NewDevice(member: link.member, device: own.keys.card)), after: added)
+        let spent = try club.says(own, .removeDevice(DeviceRemoval(device: link.device)), after: accepted)
+        let (guest, host) = (try club.person(), try club.person())
+        let invited = try club.adds(guest, .writer, by: own, after: spent)
+        let other = try club.adds(host, .writer, by: club.founder, after: invited)
+        let removal = try club.says(
+            link, .removeDevice(DeviceRemoval(device: link.device)), after: added)
+        let all = [club.found, added, accepted, spent, invited, other, removal]
+        let locked = try club.state(of: all)
+        // Its device and whom it let in; not whom others let in.
+        #expect(!locked.isActive(own) && !locked.isActive(guest) && locked.isActive(host))
+        let again = try club.says(
+            club.founder, .addDevice(NewDevice(member: link.member, device: own.keys.card)),
+            after: other, removal)
+        let claim = try club.says(
+            link, .addDevice(NewDevice(member: link.member, device: thief.keys.card)), after: added)
+        let attempts = [
+            claim, try club.says(thief, .removeDevice(DeviceRemoval(device: link.device)), after: claim),
+            try club.says(link, .removeDevice(DeviceRemoval(device: own.device)), after: accepted),
+            try club.says(link, .removeDevice(DeviceRemoval(device: own.device)), after: again),
+        ]
+        for count in 0...attempts.count {
+            let state = try club.state(of: all + [again] + attempts.prefix(count))
+            #expect(state.isActive(own) && state.role(of: own) == .admin)
+            #expect(!state.isActive(link) && !state.isActive(thief) && state.isActive(host))
+        }
+    }
 }
