@@ -60,7 +60,7 @@ extension WitnessedRun {
         var newcomer: WitnessedStore? = store
         if try store.role() != nil {
             let stranger = try stores.first { try $0.role() == nil }
-            newcomer = try random.oneIn(2) ? stranger : nil
+            newcomer = random.oneIn(2) ? stranger : nil
             if newcomer == nil { newcomer = try clone(store) }
         }
         guard let newcomer else { return }

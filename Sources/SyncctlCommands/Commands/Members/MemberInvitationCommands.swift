@@ -104,7 +104,7 @@ struct MemberAcceptCommand: ParsableCommand {
             }
             try place.require(creates: nil)
             let opened = try place.open(
-                store: options.store, remote, cost: remote.cost.scrypt ?? .standard, context,
+                store: options.store, remote, cost: remote.cost.scrypt, context,
                 synchronizer: store.synchronizer)
             let membership = try store.synchronizer().membership
             if replace {
