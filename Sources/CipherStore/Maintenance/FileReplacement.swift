@@ -206,13 +206,15 @@ package struct FileReplacement {
         }
     }
 
-    /// Waits until the names in the folder are on the disk. Some folders can't be opened, and some file systems have no
-    /// fsync for folders; the rename stands anyway.
+    @discardableResult
+    private func synchronizeFolder() -> Bool { Self.synchronizeFolder(of: destination) }
+
+    /// Waits until the names in the folder of a file are on the disk. Some folders can't be opened, and some file systems
+    /// have no fsync for folders; a rename stands anyway.
     ///
     /// - returns: Whether that was possible.
-    @discardableResult
-    private func synchronizeFolder() -> Bool {
-        let folder = URL(fileURLWithPath: destination).deletingLastPathComponent().path
+    static func synchronizeFolder(of path: String) -> Bool {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
