@@ -266,6 +266,21 @@ struct KeyringStore {
         #expect(Keyring(store: link).exists)
     }
 
+    @Test func aFileSystemThatCanNotLockIsNotTakenForAnotherProcess() throws {
+        for number in [ENOLCK, EOPNOTSUPP, ENOSYS] {
+            let error = KeyringAccess.lockError(number, "a.keys")
+            #expect(error?.code == .cannotWrite && error?.path == "a.keys")
+            #expect(error?.message.contains("errno \(number)") == true)
+        }
+        for number in [EWOULDBLOCK, EINTR] { #expect(KeyringAccess.lockError(number, "a.keys")?.code == nil) }
+        let store = try KeyringStore()
+        let locked = store.keyring.storage
+        let busy = #expect(throws: StoreError.self) {
+            try locked.withLock { _ in try locked.withLock(waits: false) { _ in } }
+        }
+        #expect(busy?.code == .busy)
+    }
+
     @Test func twoWritersDoNotLoseASlot() throws {
         let store = try KeyringStore()
         let keyring = store.keyring

@@ -151,7 +151,8 @@ struct KeyringStorage {
     /// Gives access to the file while nobody else can change it.
     ///
     /// - parameter waits: Whether to wait a few seconds for somebody who is changing it.
-    /// - throws: A ``StoreError``: `keyringMissing`, `busy`, `cannotRead`; what `body` throws.
+    /// - throws: A ``StoreError``: `keyringMissing`, `busy`, `cannotRead`, `cannotWrite` when the file can't be opened or the
+    ///   file system can't lock it; what `body` throws.
     func withLock<Result>(waits: Bool = true, _ body: (inout KeyringAccess) throws -> Result) throws -> Result
     {
         var access = try KeyringAccess(storage: self, attempts: waits ? KeyringAccess.attempts : 1)
@@ -185,7 +186,12 @@ struct KeyringAccess {
         for _ in 0..<attempts {
             let descriptor = open(storage.path, O_RDWR | O_CLOEXEC | O_NONBLOCK)
             guard descriptor >= 0 else { throw Self.openError(storage.path) }
-            if flock(descriptor, LOCK_EX | LOCK_NB) == 0, Self.isNamed(descriptor, storage.path) {
+            let errorNumber = flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : errno
+            if let error = Self.lockError(errorNumber, storage.path) {
+                close(descriptor)
+                throw error
+            }
+            if errorNumber == 0, Self.isNamed(descriptor, storage.path) {
                 do {
                     bytes = try PrivateFile.read(
                         descriptor, byteCountMax: KeyringFile.byteCountMax, path: storage.path)
@@ -212,6 +218,16 @@ struct KeyringAccess {
         var opened = stat()
         return fstat(descriptor, &opened) == 0 && stat(path, &named) == 0
             && named.st_ino == opened.st_ino && named.st_dev == opened.st_dev
+    }
+
+    /// The error of a lock that the system did not give, for another reason than that somebody else has it; nil when
+    /// another attempt may get it.
+    static func lockError(_ errorNumber: CInt, _ path: String) -> StoreError? {
+        guard ![0, EWOULDBLOCK, EAGAIN, EINTR].contains(errorNumber) else { return nil }
+        return StoreError(
+            .cannotWrite,
+            "cannot lock the keyring: \(StoreError.systemText(errorNumber)); move the store and its keyring to a file system that can lock files",
+            path: path)
     }
 
     private static func openError(_ path: String) -> StoreError {
