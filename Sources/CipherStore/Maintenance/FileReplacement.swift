@@ -62,11 +62,12 @@ package struct FileReplacement {
     /// Throws when a path is that of a file which SQLite or a keyring keeps beside a file that is there.
     ///
     /// SQLite would take what is made there for the journal of that file, and remove it or write it into the file; a
-    /// keyring would be written over it.
+    /// keyring would be written over it. Letters of the other case are the same name on many volumes.
     ///
     /// - throws: A ``StoreError`` of code `reservedName`, which names both files.
     package static func requireNoOwner(of path: String) throws {
-        for suffix in sidecarSuffixes + keyringSuffixes where path.hasSuffix(suffix) {
+        let folded = path.foldedIdentifier
+        for suffix in sidecarSuffixes + keyringSuffixes where folded.hasSuffix(suffix) {
             let owner = String(path.dropLast(suffix.count))
             var information = stat()
             guard stat(owner, &information) == 0, information.st_mode & S_IFMT == S_IFREG else { continue }
@@ -74,7 +75,8 @@ package struct FileReplacement {
                 keyringSuffixes.contains(suffix)
                 ? "the keyring of \(owner) has this name" : "SQLite keeps a file of this name for \(owner)"
             throw StoreError(
-                .reservedName, "\(use), and one of the two would destroy the other; choose another name",
+                .reservedName,
+                "\(use)\(path.hasSuffix(suffix) ? "" : ", in letters of another case"), and one of the two would destroy the other; choose another name",
                 path: path)
         }
     }

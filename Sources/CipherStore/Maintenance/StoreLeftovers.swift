@@ -27,33 +27,52 @@ public enum StoreLeftovers {
         let url = URL(fileURLWithPath: store).resolvingSymlinksInPath()
         let folder = url.deletingLastPathComponent().path
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return names.filter { isWanted(Name(file: $0, store: url.lastPathComponent)) }.sorted()
+        let name = url.lastPathComponent
+        return names.filter { isWanted(Name(file: $0, store: name, folder: folder)) }.sorted()
             .map { folder + "/" + $0 }
     }
 
     /// A name in the folder of a store.
     private struct Name {
+        private static let destinations = [
+            "", KeyringStorage.suffix, KeyringStorage.suffix + KeyringStorage.backupSuffix,
+        ]
+
         let file: String
         let store: String
+        let folder: String
 
-        private var destinations: [String] {
-            let keyring = store + KeyringStorage.suffix
-            return [store, keyring, keyring + KeyringStorage.backupSuffix]
+        /// What comes after the name of the store; nil for the files of others.
+        private var end: Substring? {
+            let start = String(file.prefix(store.count))
+            guard start == store || isStore(start) else { return nil }
+            return file.dropFirst(store.count)
+        }
+
+        /// Whether a name leads to the store that differs from its name in the case of letters only. Volumes that take
+        /// both for one name keep that by which the store was opened then.
+        private func isStore(_ name: String) -> Bool {
+            guard name.foldedIdentifier == store.foldedIdentifier,
+                let identity = FileIdentity(path: folder + "/" + name)
+            else { return false }
+            return identity == FileIdentity(path: folder + "/" + store)
         }
 
         var isTemporary: Bool {
-            destinations.contains { destination in
+            guard let end else { return false }
+            return Self.destinations.contains { destination in
                 StoreLeftovers.purposes.contains { purpose in
-                    let prefix = "\(destination).\(purpose)-"
-                    return file.hasPrefix(prefix)
-                        && FileReplacement.isTemporary(file.dropFirst(prefix.count))
+                    Self.isTemporary(end, after: "\(destination).\(purpose)-")
                 }
             }
         }
 
         var isStaleKeyring: Bool {
-            let prefix = store + KeyringStorage.suffix + ".stale-"
-            return file.hasPrefix(prefix) && FileReplacement.isTemporary(file.dropFirst(prefix.count))
+            end.map { Self.isTemporary($0, after: KeyringStorage.suffix + ".stale-") } ?? false
+        }
+
+        private static func isTemporary(_ end: Substring, after prefix: String) -> Bool {
+            end.hasPrefix(prefix) && FileReplacement.isTemporary(end.dropFirst(prefix.count))
         }
     }
 }

@@ -68,7 +68,8 @@ extension Failure {
     /// How a file makes room: a keyring may open a copy of the store that was there. Nobody is told to remove a folder.
     private static func riddance(of path: String?) -> [String] {
         if let path, FileContent(ofFile: path) == .notRegular { return [] }
-        let isKeyring = [Keyring.suffix, Keyring.suffix + ".bak"].contains { path?.hasSuffix($0) == true }
+        let folded = path?.foldedIdentifier
+        let isKeyring = [Keyring.suffix, Keyring.suffix + ".bak"].contains { folded?.hasSuffix($0) == true }
         return [isKeyring ? "move the file away" : "remove the file"]
     }
 

@@ -65,12 +65,31 @@ import Testing
         try prepare()
         let before = try folder.contents()
         let owner = folder.file("plain.db")
-        for suffix in ["-wal", "-journal", "-shm", ".keys", ".keys.bak"] {
+        // Letters of the other case are the same name on many volumes.
+        let suffixes = ["-wal", "-journal", "-shm", ".keys", ".keys.bak", "-WAL", "-Journal", ".KEYS"]
+        for suffix in suffixes {
             let error = #expect(throws: StoreError.self) { try make(way, at: owner + suffix) }
             #expect(error?.code == .reservedName && error?.path == owner + suffix)
             #expect(error?.message.contains(owner + (suffix.hasPrefix(".") ? " has" : ",")) == true)
             #expect(try folder.contents() == before)
         }
+    }
+
+    @Test func leftoversAreFoundWhereTheStoreWasNamedInLettersOfAnotherCase() throws {
+        let path = folder.file("a.db")
+        let leftover = folder.file("A.db.rekey-00ff")
+        try Data().write(to: URL(fileURLWithPath: leftover))
+        if !FileManager.default.fileExists(atPath: folder.file("A.db")) {
+            // The other name is none of the store.
+            #expect(StoreLeftovers.find(beside: path) == [])
+            try Data().write(to: URL(fileURLWithPath: folder.file("A.db")))
+            #expect(StoreLeftovers.find(beside: path) == [])
+            // As on a volume that takes both for one.
+            try FileManager.default.removeItem(atPath: folder.file("A.db"))
+            try FileManager.default.linkItem(atPath: path, toPath: folder.file("A.db"))
+        }
+        let found = StoreLeftovers.find(beside: path)
+        #expect(found.map { URL(fileURLWithPath: $0).lastPathComponent } == ["A.db.rekey-00ff"])
     }
 
     @Test func anArchiveIsNotWrittenWhereADatabaseHasItsFiles() throws {
