@@ -100,6 +100,14 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: other)) == before)
     }
 
+    /// SQLite does not count a single byte, and writes none alone.
+    @Test func aFileOfOneByteInThePlaceOfAFileOfSQLiteStays() throws {
+        let (path, other) = (folder.file("notes"), folder.file("notes-journal"))
+        try Data([0x41]).write(to: URL(fileURLWithPath: other))
+        for error in try failures(path) { #expect(error.storeError?.code == .exists) }
+        #expect(try folder.contents() == ["notes-journal"])
+    }
+
     /// It says nothing without its database, and SQLite removes it.
     @Test(arguments: [
         ("-journal", Data()), ("-journal", Data([0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7])),

@@ -1,5 +1,3 @@
-import Foundation
-
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -26,7 +24,7 @@ enum SideFileOrigin {
     /// - throws: A ``StoreError`` of code `exists`, which names that file.
     static func requireOwn(of path: String) throws {
         for (suffix, values) in beginnings {
-            guard try !isOwn(path + suffix, values) else { continue }
+            guard !isOwn(path + suffix, values) else { continue }
             throw StoreError(
                 .exists,
                 "SQLite would take the file for its own, and it is none of SQLite's; move it away, or choose another name",
@@ -34,13 +32,14 @@ enum SideFileOrigin {
         }
     }
 
-    private static func isOwn(_ path: String, _ beginnings: [[UInt8]]) throws -> Bool {
+    private static func isOwn(_ path: String, _ beginnings: [[UInt8]]) -> Bool {
         var information = stat()
         guard stat(path, &information) == 0, information.st_mode & S_IFMT == S_IFREG else { return true }
-        // Closing it drops no locks that count: there is no database that it could belong to.
-        guard let file = FileHandle(forReadingAtPath: path) else { return false }
-        defer { try? file.close() }
-        let bytes = [UInt8](try file.read(upToCount: 8) ?? Data())
+        guard information.st_size > 0 else { return true }
+        // By SQLite: it may be a database that this process has open, and closing a descriptor of our own would drop its locks.
+        let bytes = SQLiteHandle.leadingBytes(ofFile: path, count: 8)
+        // It can't be read, or has one byte, which SQLite does not count and never writes alone.
+        guard !bytes.isEmpty else { return false }
         // SQLite has made it, or emptied it, and not yet written its head.
         return bytes.allSatisfy { $0 == 0 } || beginnings.contains { bytes.starts(with: $0) }
     }
