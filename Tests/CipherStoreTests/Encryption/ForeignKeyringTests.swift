@@ -24,6 +24,8 @@ import Testing
     private func put(slot passphrase: String) throws {
         var content = UnlockedKeyring(creating: try DataKey.random(), settings: .default)
         try content.add(.text(passphrase), label: "", cost: .minimum, now: Date())
+        let copy = keyring.storage.backupPath
+        if FileManager.default.fileExists(atPath: copy) { try FileManager.default.removeItem(atPath: copy) }
         try keyring.storage.create(content.encoded)
     }
 
@@ -142,6 +144,31 @@ import Testing
         #expect(kept.count == 2)
         #expect(kept.contains { (try? Data(contentsOf: URL(fileURLWithPath: $0))) == Data(copy) })
         #expect(try folder.contents().count == 3)
+    }
+
+    @Test func aCopyWhoseKeyringIsGoneIsKeptUnderAnotherName() throws {
+        let copy = Data(try keyring.content())
+        try FileManager.default.removeItem(atPath: keyring.path)
+        try StoreRekey.makeKeyring(path: path, from: Passphrase("own"), cost: .minimum)
+        let kept = StoreLeftovers.staleKeyrings(beside: path)
+        #expect(try kept.map { try Data(contentsOf: URL(fileURLWithPath: $0)) } == [copy])
+        #expect(try value("own") == 1)
+    }
+
+    /// It may be all that opens a backup of the store that was there.
+    @Test(arguments: [".keys", ".keys.bak"])
+    func aNewStoreReplacesNoKeyringOfOneThatIsGone(suffix: String) throws {
+        let gone = folder.file("gone.db")
+        let left = gone + suffix
+        try FileManager.default.copyItem(atPath: keyring.path, toPath: left)
+        let before = try Data(contentsOf: URL(fileURLWithPath: left))
+        let error = #expect(throws: StoreError.self) {
+            try Keyring.make(forNewStore: gone, secret: .text("new"), cost: .minimum)
+        }
+        #expect(error?.code == .exists && error?.path == left)
+        #expect(error?.message.contains("move it away") == true)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: left)) == before)
+        #expect(try folder.contents() == ["a.db", "a.db.keys", "a.db.keys.bak", "gone.db\(suffix)"])
     }
 
     @Test func aCheckReportsIt() throws {

@@ -235,8 +235,8 @@ public struct Keyring: Sendable {
     ///     - secret: What opens the slot.
     ///     - label: What people call the slot; it is not encrypted.
     ///     - cost: What trying one passphrase costs.
-    /// - throws: A ``StoreError``: `exists` when there is a database file or a keyring; `encryptionMismatch` for settings
-    ///   that no keyring can have; `reservedName`, `full`, `cannotWrite`, …
+    /// - throws: A ``StoreError``: `exists` when there is a database file, a keyring or the copy of one;
+    ///   `encryptionMismatch` for settings that no keyring can have; `reservedName`, `full`, `cannotWrite`, …
     @discardableResult
     public static func make(
         forNewStore path: String, settings: CipherSettings = .default, secret: Secret,
@@ -256,6 +256,9 @@ public struct Keyring: Sendable {
         guard FileIdentity(path: keyring.storage.storePath) == nil else {
             throw StoreError(.exists, "there is a file already", path: path)
         }
+        try keyring.storage.requireOwnBackup()
+        // That of a store which is gone, or its copy, may be all that opens a backup of that store.
+        try FileReplacement.requireNoKeyring(of: path)
         var content = UnlockedKeyring(creating: try DataKey.random(), settings: settings)
         try content.add(secret, label: label, cost: cost, now: Date())
         try keyring.storage.create(content.encoded)

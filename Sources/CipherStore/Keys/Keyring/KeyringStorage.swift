@@ -74,7 +74,7 @@ struct KeyringStorage {
         return information.st_size == 0 || beginsAsKeyring(path)
     }
 
-    /// Makes the file, and its copy.
+    /// Makes the file, and its copy. A copy that is there stays: it may be all that opens a backup of another store.
     ///
     /// - throws: A ``StoreError``: `exists`, `reservedName` when a file that is no keyring has the name of the copy,
     ///   `full`, `cannotWrite`. Neither is left then.
@@ -88,7 +88,7 @@ struct KeyringStorage {
         try PrivateFile.write(bytes, to: copy, for: path)
         try file.moveIntoPlace()
         do {
-            try copy.replaceDestination()
+            try copy.moveIntoPlace()
         } catch {
             unlink(path)
             throw error
@@ -102,52 +102,6 @@ struct KeyringStorage {
         unlink(backupPath)
     }
 
-    /// Gives the file another name, under which nobody looks for it. Its copy goes, for whoever misses a keyring takes
-    /// it for that of the store; one that differs is renamed, too.
-    ///
-    /// - returns: What ``restore(_:)`` needs.
-    /// - throws: A ``StoreError``: `cannotWrite`, `reservedName` when a file that is no keyring has the name of the copy.
-    @discardableResult
-    func setAside() throws -> KeyringSetAside {
-        try requireOwnBackup()
-        let content = try? read()
-        var aside = KeyringSetAside(path: stalePath())
-        guard rename(path, aside.path) == 0 else {
-            throw StoreError(
-                .cannotWrite, "cannot rename the keyring: \(StoreError.systemText)", path: path)
-        }
-        let copy = try? PrivateFile.read(backupPath, byteCountMax: KeyringFile.byteCountMax)
-        if let copy, copy == content {
-            unlink(backupPath)
-            aside.copy = copy
-        } else if FileIdentity(path: backupPath) != nil {
-            let stale = stalePath()
-            if rename(backupPath, stale) == 0 { aside.copyPath = stale }
-        }
-        return aside
-    }
-
-    /// Gives a keyring that was set aside its name again, and its copy, where no other file has them by now.
-    func restore(_ aside: KeyringSetAside) {
-        guard FileIdentity(path: path) == nil, rename(aside.path, path) == 0,
-            FileIdentity(path: backupPath) == nil
-        else { return }
-        if let copyPath = aside.copyPath {
-            _ = rename(copyPath, backupPath)
-        } else if let copy = aside.copy,
-            let file = try? FileReplacement(destination: backupPath, purpose: "new")
-        {
-            // The keyring is in its place: without room for its copy it is as good as before.
-            defer { file.discard() }
-            guard (try? PrivateFile.write(copy, to: file, for: path)) != nil else { return }
-            try? file.moveIntoPlace()
-        }
-    }
-
-    private func stalePath() -> String {
-        "\(path).stale-\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
-    }
-
     /// Gives access to the file while nobody else can change it.
     ///
     /// - parameter waits: Whether to wait a few seconds for somebody who is changing it.
@@ -159,16 +113,6 @@ struct KeyringStorage {
         defer { access.end() }
         return try body(&access)
     }
-}
-
-/// A keyring that has another name, under which nobody looks for it.
-struct KeyringSetAside {
-    /// The name that it has now.
-    let path: String
-    /// The name that its copy has now; nil where that was removed.
-    var copyPath: String?
-    /// The content of a copy that was removed.
-    var copy: [UInt8]?
 }
 
 /// A keyring's file that is locked, so that nobody else changes it.

@@ -79,7 +79,7 @@ public enum StoreRekey {
     private static func setAside(_ keyring: Keyring, ifContent content: [UInt8]) -> StoreError? {
         do {
             guard try keyring.storage.read() == content else { return nil }
-            try keyring.storage.setAside()
+            try keyring.storage.setAside(ifContent: content)
             return nil
         } catch {
             // The new passphrase stands, and opens the store with it there, too.
@@ -206,7 +206,7 @@ public enum StoreRekey {
     /// Gives a store that a passphrase opens a ``Keyring``, and with it a random data key.
     ///
     /// The file is copied under the new key, as by ``run(path:from:to:progress:)``. Nobody else may
-    /// have the store open.
+    /// have the store open. A keyring of another store, or a copy of one, is set aside under another name.
     ///
     /// - parameters:
     ///     - path: The path of the database file.
@@ -250,7 +250,7 @@ public enum StoreRekey {
                     source: source, path: file, key: key.encryptionKey(content.file.settings, slotID: nil),
                     progress: progress
                 ).run {
-                    if stale != nil { aside = try keyring.storage.setAside() }
+                    aside = try keyring.storage.setAside(ifContent: stale)
                     try keyring.storage.create(bytes)
                 }
             } catch {

@@ -115,7 +115,9 @@ struct KeyAddCommand: ParsableCommand {
         guard known.kind == .passphrase else {
             throw Failure.usage("\(options.store) has no key slots, so no key file opens it")
         }
-        let isSetAside = keyring.exists
+        let isSetAside = [keyring.path, keyring.path + ".bak"].contains {
+            FileManager.default.fileExists(atPath: $0)
+        }
         let progress = context.progress("copying", unit: .items("pages"))
         try StoreRekey.makeKeyring(path: options.store, from: known, cost: cost.scrypt ?? .standard) {
             try progress.update(Int64($0.completedPageCount), Int64($0.totalPageCount))
