@@ -168,7 +168,7 @@ extension Database {
             transactionEnd.toldCount -= 1
             protection = outerProtection
             needsTransaction = neededTransaction
-            transactionEnd.counts = counts
+            transactionEnd.counts = counts?.told(self)
         }
         if isObserved {
             let count = broker.observations.count
