@@ -10,7 +10,7 @@ import Foundation
 
 /// What can be known of a database file without its key.
 enum StoreFile: Equatable {
-    /// The file has no bytes: SQLite takes it as a new database.
+    /// The file has no bytes, or one, which SQLite does not count: it takes it as a new database.
     case empty
     /// An SQLite file that is not encrypted.
     case plaintext
@@ -51,6 +51,16 @@ enum StoreFile: Equatable {
         guard information.st_size > 0 else {
             throw StoreError(.empty, "the file is empty, it holds no database", path: path)
         }
+    }
+
+    /// Checks that there is a file of which SQLite would make no new database: it does not count a single byte.
+    ///
+    /// - throws: As ``requireContent(_:)``.
+    static func requireDatabase(_ path: String) throws {
+        try requireContent(path)
+        var information = stat()
+        guard stat(path, &information) == 0, information.st_size == 1 else { return }
+        throw StoreError(.empty, "the file has a single byte, it holds no database", path: path)
     }
 
     /// What SQLite appends to the name of a database file for those that it keeps beside it.

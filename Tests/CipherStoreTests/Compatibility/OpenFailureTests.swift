@@ -100,6 +100,19 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: other)) == before)
     }
 
+    @Test func noDatabaseIsMadeOfAFileOfOneByteWhereOneIsRequired() throws {
+        let path = folder.file("a.db")
+        try Data([0x0A]).write(to: URL(fileURLWithPath: path))
+        var configuration = Configuration.keyed("secret")
+        configuration.requiresExistingFile = true
+        let required = configuration
+        let error = #expect(throws: StoreError.self) {
+            _ = try DatabaseQueue(path: path, configuration: required)
+        }
+        #expect(error?.code == .empty && error?.path == path)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data([0x0A]))
+    }
+
     /// SQLite does not count a single byte, and writes none alone.
     @Test func aFileOfOneByteInThePlaceOfAFileOfSQLiteStays() throws {
         let (path, other) = (folder.file("notes"), folder.file("notes-journal"))

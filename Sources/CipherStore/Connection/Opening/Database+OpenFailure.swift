@@ -24,7 +24,7 @@ extension Database {
             throw DatabaseError(
                 resultCode: .SQLITE_CANTOPEN, message: "unable to open database file", storeError: error)
         }
-        if configuration.requiresExistingFile { return try StoreFile.requireContent(path) }
+        if configuration.requiresExistingFile { return try StoreFile.requireDatabase(path) }
         guard !configuration.readonly else { return }
         do {
             // What has the name already is opened: it was made by somebody who knows better, or must be saved from there.
