@@ -24,6 +24,9 @@ public final class SharedPassphrase: Sendable {
 
     private let secret: Secret
     private let keys = Lock<[Parameters: SecretBytes]>([:])
+    /// What was derived of passphrases of groups, for all that share this one. Only who has the passphrase gets it.
+    private let groupKeys = Lock<[[UInt8]: (passphrase: SecretBytes, key: SecretBytes)]>([:])
+    private static let groupKeyCountMax = 64
     private let expected = Lock<[UInt8]?>(nil)
     /// What opens the files of all other groups than ``groups``; nil for this one.
     private let base: SharedPassphrase?
@@ -86,13 +89,7 @@ public final class SharedPassphrase: Sendable {
             guard cost == .minimum else {
                 throw StoreError(.costOutOfRange, "a random key needs no costly derivation")
             }
-            return try keys.withLock { keys in
-                let parameters = Parameters(logN: cost.logN, salt: salt)
-                if let key = keys[parameters] { return key }
-                let key = try cost.derive(from: own.bytes, salt: salt)
-                keys[parameters] = key
-                return key
-            }
+            return try (base ?? self).key(of: own.bytes, salt: salt)
         }
         if let base {
             // Where groups have passphrases of their own, files of a group that has none here are not for this reader.
@@ -112,6 +109,18 @@ public final class SharedPassphrase: Sendable {
             }
             let key = try cost.derive(from: secret.bytes, salt: salt)
             keys[parameters] = key
+            return key
+        }
+    }
+
+    /// The key of a group's own passphrase. Each synchronization opens the files of the same groups.
+    private func key(of passphrase: SecretBytes, salt: [UInt8]) throws -> SecretBytes {
+        if let base { return try base.key(of: passphrase, salt: salt) }
+        return try groupKeys.withLock { keys in
+            if let known = keys[salt], known.passphrase.matches(passphrase) { return known.key }
+            let key = try ScryptCost.minimum.derive(from: passphrase, salt: salt)
+            if keys.count >= Self.groupKeyCountMax { keys.removeAll() }
+            keys[salt] = (passphrase, key)
             return key
         }
     }
