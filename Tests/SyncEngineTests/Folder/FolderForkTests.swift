@@ -78,6 +78,25 @@ import Testing
         for replica in [other, a, copy] { #expect(try sync(replica).remarks.isEmpty) }
     }
 
+    /// A copy has made as many changes as its original, or more. The original never comes to the folder, and who knows its
+    /// changes has none of its own, so that nothing there is new by its number.
+    @Test(arguments: [0, 1])
+    func aCopyFindsItsOriginalInWhatAnotherReplicaKnows(more: Int) throws {
+        let (a, copy, other) = try duplicate()
+        try a.meet(other)
+        for _ in 0..<more { try copy.insert(21, "more of the copy") }
+        try sync(other)
+        let former = try copy.replica()
+        #expect(try sync(copy).renewedReplica == former)
+        #expect(try copy.replica() != former)
+        for _ in 0..<2 { for replica in [other, a, copy] { try sync(replica) } }
+        let titles = ["one", "of a", "of the copy"] + Array(repeating: "more of the copy", count: more)
+        #expect(try a.titles() == titles)
+        for replica in [other, a, copy] { #expect(try sync(replica).remarks.isEmpty) }
+        #expect(try a.replica() == former)
+        try expectEqual([a, copy, other])
+    }
+
     /// What a replica says of itself in the folder.
     private func head(of replica: TestReplica) throws -> FolderHead {
         try FolderHead.read(FolderPaths(replica.replica()).file(FolderPaths.headName), folder.transport)

@@ -153,6 +153,15 @@ struct FolderHead: Codable, Equatable {
         }
     }
 
+    /// The last point of another replica's chain that the replica knows; nil where the head does not tell it.
+    func lastPoint(of other: ReplicaID) -> (sequence: Int64, hash: Identifier128)? {
+        let id = other.description
+        guard let hash = tops?[id].flatMap({ Identifier128(hexadecimal: $0) }), let sequence = vector[id],
+            sequence > 0, sequence <= AdmissionLimits.sequenceMax
+        else { return nil }
+        return (sequence, hash)
+    }
+
     /// Notes what its file says.
     mutating func note(writtenMilliseconds: Int64, signed: Signed?, salt: [UInt8]?) {
         (self.writtenMilliseconds, self.signed, self.salt) = (writtenMilliseconds, signed, salt)

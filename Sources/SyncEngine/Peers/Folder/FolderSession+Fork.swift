@@ -72,6 +72,24 @@ extension FolderSession {
                 suspect(replica, contents, greeting, told)
             }
         }
+        try suspectOwn(others, contents, greeting)
+    }
+
+    /// Finds what to read because another file has written under this one's identity, and no head of that identity shows it:
+    /// the other file goes on under another one, or never came here. Others know its changes, and refuse those of this file,
+    /// and when it has made as many, or more, nothing that they say is new by its number. What they say shows what both files
+    /// have in common.
+    private mutating func suspectOwn(
+        _ others: [ReplicaID: FolderHead], _ contents: FolderContents, _ greeting: Greeting
+    ) throws {
+        let own = greeting.replica
+        let told = try peer.foreign(others.compactMapValues { $0.lastPoint(of: own) })
+        guard !told.isEmpty else { return }
+        suspected.formUnion(
+            contents.bundles.filter { bundle in
+                // One that builds on the other file's changes would find this one without them, once it gave way.
+                told[bundle.replica].map { bundle.base[own] < $0 && $0 <= bundle.target[own] } ?? false
+            }.map(\.identity))
     }
 
     /// Finds what to read of a replica that knows as much of another one as this file, and means different changes by it.
@@ -113,6 +131,27 @@ extension StorePeer {
     /// - parameter points: The points, newest first.
     func fork(of replica: ReplicaID, from points: [ChainPoint]) throws -> Fork? {
         try forks(from: [replica: points]).first { $0.replica == replica }
+    }
+
+    /// Finds out which points that others know under this replica's identity are not of the chain of this file.
+    ///
+    /// - parameter points: The points, each with its number and hash, by the replicas that know them.
+    /// - returns: The numbers of those that are of another file.
+    func foreign(
+        _ points: [ReplicaID: (sequence: Int64, hash: Identifier128)]
+    ) throws -> [ReplicaID: Int64] {
+        guard !points.isEmpty else { return [:] }
+        return try database.read { db throws in
+            let own = try StoreMetadata.require(db).selfNumber
+            let chain = ReplicaChain(db: db)
+            var foreign: [ReplicaID: Int64] = [:]
+            for (replica, point) in points {
+                let told = ChainPoint(
+                    sequence: point.sequence, previous: point.sequence - 1, hash: point.hash)
+                if try chain.find(told, of: own) == .fork { foreign[replica] = point.sequence }
+            }
+            return foreign
+        }
     }
 
     /// The replicas of whose chains other files tell points than those whose changes are known here.

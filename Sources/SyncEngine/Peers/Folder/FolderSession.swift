@@ -117,7 +117,8 @@ struct FolderSession {
                 dispute(error.forks, by: bundle.replica, contents, greeting)
                 // Here, too, if this file gave way.
                 known = try peer.greet().vector
-                // A file that got another identity has told all that it has under that.
+                // A file that got another identity has told all that it has under that. A copy of it that goes on under the
+                // former one finds that out by the heads of others.
                 guard !greeting.facts.retirements.contains(where: { $0.replica == bundle.replica }) else {
                     continue
                 }
