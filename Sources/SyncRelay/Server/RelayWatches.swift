@@ -32,8 +32,8 @@ final class ServedWatch: Sendable {
         }
     }
 
-    /// Whether there is no moment to tell.
-    var isQuiet: Bool { news.withLock { $0.moment == nil } }
+    /// Tells how the channel stood when the watch was opened, unless a change was told meanwhile, which is later.
+    func begin(at moment: RelayMoment) { change { $0.moment = $0.moment ?? moment } }
 
     func tell(_ moment: RelayMoment) { change { $0.moment = moment } }
     func beat() { change { $0.isBeat = true } }

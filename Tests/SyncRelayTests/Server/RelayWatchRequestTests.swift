@@ -158,6 +158,20 @@ import Testing
         #expect(watch.take().isEnd && watch.take().isEnd)
     }
 
+    @Test func aChangeThatIsToldWhileAWatchOpensIsNotForgotten() throws {
+        let watch = ServedWatch(opened: .now)
+        let epoch = RelayEpoch.random()
+        let former = RelayMoment(epoch: epoch, position: 5)
+        let change = RelayMoment(epoch: epoch, position: 6)
+        watch.tell(change)
+        watch.begin(at: former)
+        #expect(watch.take().moment == change)
+        // One to which nothing happened tells how its channel stood.
+        let quiet = ServedWatch(opened: .now)
+        quiet.begin(at: former)
+        #expect(quiet.take().moment == former)
+    }
+
     @Test func watchesLeaveConnectionsForOtherRequests() throws {
         let limits = RelayServer.Limits()
         // 100,000 devices have 45,000 watches, on four relays of which one may be down (docs/deploy.md).

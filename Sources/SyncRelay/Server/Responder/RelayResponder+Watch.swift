@@ -20,7 +20,7 @@ extension RelayResponder {
         do {
             // Looked at after the observation began: no change is between the two.
             let state = try await storage.state(of: channel)
-            if watch.isQuiet { watch.tell(RelayMoment(epoch: state.epoch, position: state.position)) }
+            watch.begin(at: RelayMoment(epoch: state.epoch, position: state.position))
         } catch {
             close()
             throw error
