@@ -47,7 +47,26 @@ import Testing
         #expect(received == content && !body.isStuck(after: .zero))
     }
 
+    @Test func whatASpoolHoldsIsSentInPieces() async throws {
+        let content = Data((0..<(RequestBody.pieceByteCount + 5)).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+        let body = RequestBody(Spool(content))
+        let received = Mutex(Data())
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let writer = HTTPClient.Body.StreamWriter { data in
+            if case .byteBuffer(let buffer) = data {
+                received.withLock { $0 += Data(buffer.readableBytesView) }
+            }
+            return loop.makeSucceededVoidFuture()
+        }
+        let request = try #require(body.content)
+        #expect(request.contentLength == Int64(content.count))
+        try await request.stream(writer).get()
+        let all = received.withLock { $0 }
+        #expect(all == content && !body.isStuck(after: .zero))
+    }
+
     @Test func aRequestWithoutABodyHasNone() {
         #expect(RequestBody(Data()).content == nil)
+        #expect(RequestBody(Spool(Data())).content == nil)
     }
 }

@@ -1,4 +1,7 @@
+import AsyncHTTPClient
 import Foundation
+import NIOCore
+import NIOPosix
 import SyncBucket
 import SyncEngine
 import Synchronization
@@ -101,6 +104,41 @@ import Testing
             try await blocking { _ = try mailbox.folders() }
         }
         #expect(error?.code == .unreachable)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aRelayThatTakesNoMoreOfAFileIsLeftAfterAWhile() async throws {
+        let server = try await HostileServer([.deafness])
+        let mailbox = mailbox(server, silenceSeconds: 1)
+        let error = await #expect(throws: MailboxError.self) {
+            try await blocking { [path] in
+                // More than the buffers of a connection hold.
+                try mailbox.write(path, replacing: true) { sink in
+                    for _ in 0..<16 { try sink(Data(count: 1 << 20)) }
+                }
+            }
+        }
+        #expect(error?.code == .unreachable && error?.message.contains("takes nothing") == true)
+    }
+
+    @Test func aDocumentIsSentAsTheConnectionTakesIt() async throws {
+        var request = RelayRequest(kind: .put, method: "POST", path: "/changes")
+        request.body = .document(Data(count: 1 << 20))
+        let content = try #require(request.sent?.content)
+        let body = RelayHTTP.collected(content, by: RelayAnswerCollector(byteCountMax: 0))
+        #expect(body.contentLength == Int64(1 << 20))
+        let given = Mutex<[Int]>([])
+        let loop = MultiThreadedEventLoopGroup.singleton.any()
+        let taken = loop.makePromise(of: Void.self)
+        let writer = HTTPClient.Body.StreamWriter { piece in
+            given.withLock { $0.append(piece.readableBytes) }
+            return taken.futureResult
+        }
+        let sent = body.stream(writer)
+        // The rest waits until the connection has taken the first piece: the relay is not silent as long as it does.
+        let counts = given.withLock { $0 }
+        #expect(counts == [RequestBody.pieceByteCount])
+        taken.fail(ChannelError.ioOnClosedChannel)
+        await #expect(throws: ChannelError.self) { try await sent.get() }
     }
 
     @Test func aRequestThatWaitsIsCancelled() async throws {

@@ -18,6 +18,8 @@ final class HostileServer: Sendable {
         case endless(String, piece: String)
         /// With nothing.
         case silence
+        /// With nothing, and it reads no more either.
+        case deafness
         /// With the end of the connection.
         case end
     }
@@ -95,6 +97,7 @@ private final class AnswerHandler: ChannelInboundHandler {
             context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)), promise: nil)
             goOn(with: ByteBuffer(string: piece), context)
         case .silence: break
+        case .deafness: _ = context.channel.setOption(.autoRead, value: false)
         case .end: context.close(promise: nil)
         }
     }

@@ -11,7 +11,7 @@ public final class RelayClient: Sendable {
     public struct Options: Sendable {
         /// How long a connection may take to come about, in seconds.
         public var connectSeconds: Int64 = 10
-        /// How long the relay may be silent in the midst of a request, in seconds.
+        /// How long the relay may be silent in the midst of a request, and take none of what is sent, in seconds.
         public var silenceSeconds: Int64 = 60
         /// The most attempts at one request.
         public var attemptCountMax = 6

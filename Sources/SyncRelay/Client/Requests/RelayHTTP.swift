@@ -13,8 +13,6 @@ import Synchronization
 final class RelayHTTP: RelayCarrier {
     /// How often it is looked whether a request is still wanted.
     private static let checkMilliseconds = 100
-    /// The pieces of a file that are given to the connection.
-    private static let pieceByteCount = 256 << 10
 
     private let address: RelayAddress
     private let options: RelayClient.Options
@@ -96,11 +94,13 @@ final class RelayHTTP: RelayCarrier {
     func send(_ request: RelayRequest, check: () throws -> Void) throws -> RelayAnswer {
         let client = try client()
         let collector = RelayAnswerCollector(byteCountMax: request.answerByteCountMax)
+        let body = request.sent
         let ready: HTTPClient.Request
         do {
             ready = try HTTPClient.Request(
                 url: address.url + request.path, method: HTTPMethod(rawValue: request.method),
-                headers: Self.headers(of: request), body: Self.body(of: request, collector))
+                headers: Self.headers(of: request),
+                body: body?.content.map { Self.collected($0, by: collector) })
         } catch {
             throw RelayCarrierFailure(reason: "\(address.authority) can't be asked", mayPass: false)
         }
@@ -111,6 +111,11 @@ final class RelayHTTP: RelayCarrier {
         while done.wait(timeout: .now() + .milliseconds(Self.checkMilliseconds)) == .timedOut {
             do {
                 try check()
+                // Until all is sent, the client does not look how long the relay is silent.
+                if let body, body.isStuck(after: .seconds(options.silenceSeconds)) {
+                    throw RelayCarrierFailure(
+                        reason: "\(address.authority) takes nothing for \(options.silenceSeconds) seconds")
+                }
             } catch {
                 task.cancel()
                 throw error
@@ -145,31 +150,14 @@ final class RelayHTTP: RelayCarrier {
         return headers
     }
 
-    private static func body(
-        of request: RelayRequest, _ collector: RelayAnswerCollector
-    ) -> HTTPClient.Body? {
-        switch request.body {
-        case .none: nil
-        case .document(let data): .byteBuffer(ByteBuffer(bytes: data))
-        case .file(let spool):
-            .stream(contentLength: Int64(spool.byteCount)) { writer in
-                let loop = MultiThreadedEventLoopGroup.singleton.any()
-                return collector.uploading(on: loop) { send(spool, from: 0, to: writer, on: loop) }
-            }
-        }
-    }
-
-    /// Sends what a spool holds, piece by piece as the connection takes them. It is read on a thread that may wait for a disk.
-    private static func send(
-        _ spool: Spool, from offset: Int, to writer: HTTPClient.Body.StreamWriter, on loop: any EventLoop
-    ) -> EventLoopFuture<Void> {
-        guard offset < spool.byteCount else { return loop.makeSucceededVoidFuture() }
-        return NIOThreadPool.singleton.runIfActive(eventLoop: loop) {
-            ByteBuffer(bytes: try spool.read(at: offset, upTo: pieceByteCount))
-        }.flatMap { piece in
-            writer.write(.byteBuffer(piece)).flatMap {
-                send(spool, from: offset + piece.readableBytes, to: writer, on: loop)
-            }
+    /// Has a collector end what is sent when the relay has refused it.
+    static func collected(
+        _ content: HTTPClient.Body, by collector: RelayAnswerCollector
+    ) -> HTTPClient.Body {
+        let stream = content.stream
+        return .stream(contentLength: content.contentLength) { writer in
+            let loop = MultiThreadedEventLoopGroup.singleton.any()
+            return collector.uploading(on: loop) { stream(writer) }
         }
     }
 

@@ -31,6 +31,15 @@ struct RelayRequest {
     /// The least speed that a transfer is given time for.
     private static let bytesPerSecond: Int64 = 16 << 10
 
+    /// What is sent along, on its way; nil when it is nothing.
+    var sent: RequestBody? {
+        switch body {
+        case .none: nil
+        case .document(let data): RequestBody(data)
+        case .file(let spool): RequestBody(spool)
+        }
+    }
+
     /// How long it may take in all, in seconds.
     var seconds: Int64 {
         let byteCount =
