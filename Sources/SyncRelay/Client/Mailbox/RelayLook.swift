@@ -14,16 +14,14 @@ struct RelayLook {
     ///
     /// - throws: ``RelayError``, `MailboxError`; what `check` throws.
     func run() throws -> RelayDirectory {
-        var (start, seen) = state.look.withLock { ($0.directory, $0.seen) }
+        let begun = state.look.withLock { $0.begin() }
+        var (start, seen) = (begun.directory, begun.seen)
         for _ in 0..<Self.restartCountMax {
             guard let directory = try list(since: start, seen: seen) else {
                 (start, seen) = (nil, nil)
                 continue
             }
-            state.look.withLock { look in
-                look.directory = directory
-                look.seen = directory.moment
-            }
+            state.look.withLock { $0.keep(directory, from: begun) }
             state.cache.forgetAll { directory[$0] != nil }
             return directory
         }

@@ -146,14 +146,6 @@ extension RelayMailbox: CancellableMailbox, BatchingMailbox {
 
 /// What all copies of a mailbox share.
 final class RelayMailboxState: Sendable {
-    /// What is known of the channel.
-    struct Look {
-        /// What it holds; nil before it was looked at.
-        var directory: RelayDirectory?
-        /// The last moment that the relay has told.
-        var seen: RelayMoment?
-    }
-
     let client: RelayClient
     let channel: RelayChannel
     let cache: SealedFileCache
@@ -171,7 +163,7 @@ final class RelayMailboxState: Sendable {
         spoolFolder = folder.hasSuffix("/") ? String(folder.dropLast()) : folder
         cache = SealedFileCache(
             folder: options.cacheFolder, identity: "\(client.address.url)\n\(channel.id)")
-        look = Mutex(Look(directory: nil, seen: options.seen))
+        look = Mutex(Look(seen: options.seen))
     }
 
     /// What the channel holds; nil when it has to be looked at.
@@ -180,14 +172,25 @@ final class RelayMailboxState: Sendable {
     }
 
     /// Notes that nobody knows what is there now.
-    func doubt() { look.withLock { $0.directory?.isStale = true } }
+    func doubt() {
+        look.withLock { look in
+            look.changeCount += 1
+            look.directory?.isStale = true
+        }
+    }
 
     /// Notes that a file is gone.
-    func noteRemoval(of path: MailboxPath) { look.withLock { $0.directory?[path] = nil } }
+    func noteRemoval(of path: MailboxPath) {
+        look.withLock { look in
+            look.changeCount += 1
+            look.directory?[path] = nil
+        }
+    }
 
     /// Notes a file that was written here.
     func note(_ file: RelayDirectory.File, at path: MailboxPath) {
         look.withLock { look in
+            look.changeCount += 1
             guard let directory = look.directory else { return }
             // The next look finds out what became of the channel.
             guard file.position > directory.moment.position else {
@@ -208,6 +211,7 @@ final class RelayMailboxState: Sendable {
         written: [(path: MailboxPath, byteCount: Int)], removed: [MailboxPath], upTo position: RelayPosition
     ) -> [RelayMoment]? {
         look.withLock { look in
+            look.changeCount += 1
             guard look.directory?.isStale == false,
                 let positions = look.directory?.note(written: written, removed: removed, upTo: position),
                 let moment = look.directory?.moment
