@@ -297,4 +297,25 @@ import Testing
             .POST, path, token: channel.writeToken, body: Data("{\"changes\":[]}".utf8))
         #expect(try empty.document(RelayPlace.self).position == 0)
     }
+
+    @Test func aFileWhoseUploadWasGivenUpIsToBeSentAgain() async throws {
+        let relay = try await RunningRelay()
+        let channel = try await relay.channel()
+        // As in a storage that was put back while the file came.
+        try await relay.storage.pool.writeWithoutTransaction { db in
+            try db.execute(
+                sql: """
+                    CREATE TRIGGER lost AFTER UPDATE ON upload WHEN NEW.received = NEW.byteCount
+                    BEGIN DELETE FROM upload WHERE body = NEW.body; END
+                    """)
+        }
+        let answer = try await relay.put("a", pattern(700_000), in: channel)
+        #expect(answer.status == 503 && answer.problem == .unavailable)
+        #expect(answer.headers["retry-after"] == "1")
+        try await relay.storage.pool.writeWithoutTransaction { db in
+            try db.execute(sql: "DROP TRIGGER lost")
+        }
+        let again = try await relay.put("a", pattern(700_000), in: channel)
+        #expect(again.status == 201)
+    }
 }

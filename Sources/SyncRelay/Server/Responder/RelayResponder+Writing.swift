@@ -72,6 +72,10 @@ extension RelayResponder {
         do {
             try await receive(upload, &reader, held, context)
             return try await storage.finish(upload)
+        } catch let problem as RelayProblem where problem.code == .missing {
+            // It is the upload that is missing, and not what was asked for: the same request begins another one.
+            await storage.abandon(upload)
+            throw RelayProblem(.unavailable, problem.message)
         } catch {
             await storage.abandon(upload)
             throw error
