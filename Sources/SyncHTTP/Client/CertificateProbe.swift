@@ -48,8 +48,14 @@ package enum CertificateProbe {
     ///
     /// - returns: The SHA-256 of the certificate; nil when nobody answers with TLS.
     package static func fingerprint(host: String, port: Int) -> [UInt8]? {
-        let finding = try? look(host: host, port: port, authority: host) { _ in false }
-        return finding?.certificate.map(ServerCertificate.fingerprint)
+        shown(host: host, port: port).map(ServerCertificate.fingerprint)
+    }
+
+    /// Connects once, and finds out which certificate is shown. It is not trusted, and nothing is sent.
+    ///
+    /// - returns: The certificate in DER; nil when nobody answers with TLS.
+    package static func shown(host: String, port: Int) -> [UInt8]? {
+        (try? look(host: host, port: port, authority: host) { _ in false })?.certificate
     }
 
     private static func look(

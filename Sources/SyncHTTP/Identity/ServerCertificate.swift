@@ -16,7 +16,14 @@ package struct ServerCertificate: Sendable {
     package var validity: ClosedRange<Date>?
 
     /// The SHA-256 of a certificate in DER.
-    static func fingerprint(_ certificate: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: certificate)) }
+    package static func fingerprint(_ certificate: [UInt8]) -> [UInt8] {
+        Array(SHA256.hash(data: certificate))
+    }
+
+    /// Whether a certificate in DER vouches for itself, and no authority for it.
+    package static func isSelfSigned(_ certificate: [UInt8]) -> Bool {
+        CertificateContents.namesOneParty(certificate)
+    }
 
     /// The fingerprint of the server's own certificate.
     package var fingerprint: [UInt8] { Self.fingerprint(chain.first ?? []) }

@@ -74,6 +74,17 @@ import Testing
         #expect(error?.code == .failed)
     }
 
+    @Test func aPinnedCertificateThatHasExpiredIsCalledThat() async throws {
+        let now = Date()
+        let server = try await HostileServer([.silence], validity: now - 2 * 86_400...now - 86_400)
+        let mailbox = mailbox(server)
+        let error = await #expect(throws: RelayError.self) {
+            try await blocking { _ = try mailbox.folders() }
+        }
+        #expect(error?.code == .wrongCertificate && error?.message.contains("expired") == true)
+        #expect(server.requestCount == 0)
+    }
+
     @Test func redirectsAreNotFollowed() async throws {
         let server = try await HostileServer([
             Self.answer(

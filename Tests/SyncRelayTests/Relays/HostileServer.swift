@@ -32,9 +32,17 @@ final class HostileServer: Sendable {
     /// How many requests came.
     var requestCount: Int { counter.count }
 
-    init(_ answers: [Answer]) async throws {
+    /// - parameter validity: When its certificate is valid; nil for always.
+    init(_ answers: [Answer], validity: ClosedRange<Date>? = nil) async throws {
         let key = P256.Signing.PrivateKey()
-        let certificate = try ServerCertificate.selfSigned(ServerCertificate.selfSigned(key), key)
+        let bytes =
+            try validity.map { validity in
+                try CertificateContents(
+                    issuer: "relay", subject: "relay", validity: validity, publicKey: key.publicKey,
+                    isAuthority: true
+                ).signed(by: key)
+            } ?? ServerCertificate.selfSigned(key)
+        let certificate = try ServerCertificate.selfSigned(bytes, key)
         let context = try NIOSSLContext(configuration: certificate.configuration())
         let rest = Mutex(answers)
         let next: @Sendable () -> Answer = {

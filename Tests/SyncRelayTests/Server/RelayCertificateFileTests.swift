@@ -58,6 +58,23 @@ import Testing
         #expect(await shown(relay) == first)
     }
 
+    @Test func aCertificateOfAnAuthorityIsNotKnownByItsFingerprint() async throws {
+        let fingerprint = try renew()
+        let relay = try await RunningRelay(folder, tls: .files(certificate: chain, key: key))
+        let address = try RelayAddress(host: "127.0.0.1", port: relay.port, fingerprint: fingerprint)
+        let error = await #expect(throws: RelayError.self) {
+            try await blocking { _ = try RelayClient(address).state(of: .random()) }
+        }
+        #expect(error?.code == .wrongCertificate && error?.hint == RelayError.trustAuthority)
+        #expect(error?.message.contains("authority") == true)
+        let shown = await onThread { address.shownCertificate() }
+        #expect(shown?.fingerprint == fingerprint && shown?.isSelfSigned == false)
+        let own = try await RunningRelay(tls: .selfSigned)
+        let other = try RelayAddress(host: "127.0.0.1", port: own.port)
+        let selfSigned = await onThread { other.shownCertificate() }
+        #expect(selfSigned?.isSelfSigned == true)
+    }
+
     @Test func aRelayWithoutFilesHasNoneToReadAgain() async throws {
         let relay = try await RunningRelay(tls: .selfSigned)
         #expect(try relay.server.reloadCertificate() == false)

@@ -6,7 +6,8 @@ public struct RelayAddress: Hashable, Sendable, CustomStringConvertible {
     public let host: String
     /// The port.
     public let port: Int
-    /// The SHA-256 of the relay's certificate; nil when the system's root certificates vouch for it and its name.
+    /// The SHA-256 of the relay's certificate, which it has signed itself; nil when the system's root certificates vouch for it
+    /// and its name.
     public let fingerprint: [UInt8]?
 
     /// The port that is meant when none is named.
@@ -75,8 +76,31 @@ public struct RelayAddress: Hashable, Sendable, CustomStringConvertible {
     /// Finds out which certificate whoever answers here shows. Nothing is sent to him, and he is not trusted for it: a
     /// person has to compare.
     ///
+    /// Only a certificate that a relay has made for itself can be pinned. One of an authority can't.
+    ///
     /// - returns: The SHA-256 of the certificate; nil when nobody answers with TLS.
     public func shownFingerprint() -> [UInt8]? { CertificateProbe.fingerprint(host: host, port: port) }
+}
+
+extension RelayAddress {
+    /// A certificate that somebody shows, who is not trusted for it.
+    package struct ShownCertificate: Sendable {
+        /// Its SHA-256.
+        package let fingerprint: [UInt8]
+        /// Whether it vouches for itself, so that it can be pinned.
+        package let isSelfSigned: Bool
+    }
+
+    /// Finds out what ``shownFingerprint()`` does, and whether the certificate can be pinned.
+    ///
+    /// - returns: nil when nobody answers with TLS.
+    package func shownCertificate() -> ShownCertificate? {
+        CertificateProbe.shown(host: host, port: port).map { certificate in
+            ShownCertificate(
+                fingerprint: ServerCertificate.fingerprint(certificate),
+                isSelfSigned: ServerCertificate.isSelfSigned(certificate))
+        }
+    }
 }
 
 extension RelayAddress {

@@ -45,6 +45,10 @@ public struct RelayError: Error, Equatable, Sendable, CustomStringConvertible {
         (self.code, self.message, self.hint) = (code, message, hint)
     }
 
+    /// What helps where the certificate of an authority was to be known by its fingerprint.
+    package static let trustAuthority =
+        "leave the fingerprint out, and let this system trust the authority, or take a link without one"
+
     /// The message.
     public var description: String { message }
 }

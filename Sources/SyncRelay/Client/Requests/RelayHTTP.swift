@@ -47,7 +47,7 @@ final class RelayHTTP: RelayCarrier {
         // A connection is ended in the middle of a watch too, whose relay answers no goodbye.
         tls.shutdownTimeout = .milliseconds(200)
         if let fingerprint = address.fingerprint {
-            // Exactly this one is trusted; whatever name it has.
+            // Exactly this one is trusted, whatever name it has.
             tls.trustRoots = .certificates([try pinned(fingerprint)])
             tls.certificateVerification = .noHostnameVerification
         } else if let file = options.trustRootsFile {
@@ -64,15 +64,34 @@ final class RelayHTTP: RelayCarrier {
     }
 
     private func pinned(_ fingerprint: [UInt8]) throws -> NIOSSLCertificate {
+        let bytes: [UInt8]
         do {
-            let bytes = try CertificateProbe.certificate(
+            bytes = try CertificateProbe.certificate(
                 of: address.server(fingerprint), fingerprint: fingerprint)
-            return try NIOSSLCertificate(bytes: bytes, format: .der)
         } catch let error as RemoteError where error.code == .unreachable {
             throw RelayCarrierFailure(reason: error.message)
         } catch is RemoteError {
             throw wrongCertificate
         }
+        // The library takes only a certificate that vouches for itself for the end of a chain.
+        guard ServerCertificate.isSelfSigned(bytes) else {
+            throw RelayError(
+                .wrongCertificate,
+                """
+                the certificate of \(address.authority) comes from an authority, and only one that a relay has made for \
+                itself is known by its fingerprint
+                """, hint: RelayError.trustAuthority)
+        }
+        let certificate = try NIOSSLCertificate(bytes: bytes, format: .der)
+        let now = Date().timeIntervalSince1970
+        guard now >= TimeInterval(certificate.notValidBefore), now <= TimeInterval(certificate.notValidAfter)
+        else {
+            throw RelayError(
+                .wrongCertificate,
+                "the certificate of \(address.authority) has expired, or is not valid yet by this clock",
+                hint: "whoever runs the relay renews it, unless the clock of this system is wrong")
+        }
+        return certificate
     }
 
     private var wrongCertificate: RelayError {

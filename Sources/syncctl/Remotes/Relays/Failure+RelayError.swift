@@ -15,6 +15,8 @@ extension Failure {
             hints.append("try again later; what was not finished goes on then")
         case .wrongCertificate:
             status = .remoteRefused
+            // No fingerprint helps there.
+            if error.hint == RelayError.trustAuthority { break }
             hints.append(
                 "if the relay was set up anew, take the fingerprint that it printed: syncctl share \(name) --relay <url> --fingerprint <hex>"
             )

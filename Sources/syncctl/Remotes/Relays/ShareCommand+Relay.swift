@@ -94,10 +94,17 @@ extension ShareCommand {
     /// Says how a certificate can be relied on that nobody vouches for. It is not trusted for being shown: whoever is in
     /// between shows one of his own.
     private func untrusted(_ address: RelayAddress, _ error: RelayError) -> Failure {
-        guard address.fingerprint == nil, let shown = address.shownFingerprint() else {
+        guard address.fingerprint == nil, let shown = address.shownCertificate() else {
             return Failure(error)
         }
-        let digits = shown.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        // That of an authority can't be known by its fingerprint.
+        guard shown.isSelfSigned else {
+            return Failure(
+                error.message,
+                hints: ["let this system trust the authority that has signed it, if that is the relay's"],
+                status: .remoteRefused)
+        }
+        let digits = shown.fingerprint.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         return Failure(
             error.message,
             hints: [
