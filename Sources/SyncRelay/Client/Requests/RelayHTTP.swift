@@ -35,7 +35,10 @@ final class RelayHTTP: RelayCarrier {
     func client() throws -> HTTPClient {
         try made.withLock { made in
             if let made { return made }
-            let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: try configuration())
+            // Network.framework, which the client library takes where there is one, can't leave out the check of the name.
+            let provider: HTTPClient.EventLoopGroupProvider =
+                address.fingerprint == nil ? .singleton : .shared(MultiThreadedEventLoopGroup.singleton)
+            let client = HTTPClient(eventLoopGroupProvider: provider, configuration: try configuration())
             made = client
             return client
         }
