@@ -199,6 +199,11 @@ import Testing
         let silent = try club.state(of: all + claims.prefix(2))
         #expect(silent.devices[phone.device]?.member == reader.member)
         #expect(try silent.adding([spoken]).devices[phone.device]?.member == bob.member)
+        // It takes itself back by its first word upon the addition alone, also after the claimant has removed it.
+        let taken = try club.state(of: all + claims)
+        #expect(!taken.isActive(phone))
+        let back = try taken.adding([spoken])
+        #expect(back.isActive(phone) && back.role(of: phone.device) == .admin && back.uncounted.isEmpty)
         // Its removal by an admin who does not know the claim is one all the same.
         let removal = try club.says(bob, .removeDevice(DeviceRemoval(device: phone.device)), after: spoken)
         let removed = try club.state(of: all + [spoken, removal] + claims)
