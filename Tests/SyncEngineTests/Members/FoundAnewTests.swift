@@ -55,6 +55,23 @@ import Testing
         #expect(record.state.founding != former.state.founding)
     }
 
+    @Test func aSetThatIsFullAndDamagedIsReplaced() throws {
+        // Nothing of what is replaced is read, so neither its number nor what is in it is in the way.
+        let count = MembershipLimits.statementCountMax
+        try club.anna.synchronizer.database.write { db in
+            try db.execute(
+                sql: """
+                    WITH RECURSIVE counter(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counter WHERE n < ?)
+                    INSERT INTO _sync_statement (name, content, at) SELECT randomblob(32), randomblob(8), 1 FROM counter
+                    """, arguments: [count])
+        }
+        #expect(throws: SyncError.self) { try club.anna.synchronizer.membership.state() }
+        try foundAnew()
+        let state = try #require(try club.anna.synchronizer.membership.state())
+        #expect(state.members.values.map(\.name.text) == ["anna"] && state.currentEpoch != nil)
+        #expect(state.statements.count < 10)
+    }
+
     @Test func aMembershipIsNotReplacedUnasked() throws {
         #expect(throws: SyncError.self) {
             try club.anna.synchronizer.membership.found(
