@@ -160,12 +160,12 @@ package struct CommandContext {
         try terminal.writeOutput(self.text(of: document))
     }
 
-    /// A JSON document on one line.
+    /// A JSON document on one line, of which a terminal obeys nothing: its texts may be by others.
     func text(of document: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.keyEncodingStrategy = .convertToSnakeCase
-        return String(decoding: try encoder.encode(document), as: UTF8.self)
+        return JSONText.printable(String(decoding: try encoder.encode(document), as: UTF8.self))
     }
 
     /// Prints a remark for people, on stderr. What it names may be somebody else's, so a terminal obeys none of it.

@@ -71,10 +71,11 @@ package enum PrintableText {
         }
     }
 
-    /// C0 and C1 controls, line and paragraph separators, and the marks that reorder text.
-    private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+    /// C0 and C1 controls, line and paragraph separators, the marks that reorder text, and the byte order mark, which
+    /// nobody sees.
+    static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
-        case 0...0x1F, 0x7F...0x9F, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        case 0...0x1F, 0x7F...0x9F, 0x61C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true
         default: false
         }
     }

@@ -216,7 +216,7 @@ struct Exchange {
             refused: report.refusal?.message, seconds: (seconds * 1000).rounded() / 1000)
         let shown = if let way { try way() } else { direction }
         if !output.isSilent(report.pulled, report.pushed) {
-            let label = isOfAll ? "\(chosen.name): " : ""
+            let label = isOfAll ? "\(PrintableText.escaped(chosen.name)): " : ""
             try context.print(document, text: output.line(label + text(shown, report)))
         }
         for column in try synchronizer.convertedColumns() {

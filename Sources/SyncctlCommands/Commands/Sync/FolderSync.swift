@@ -153,7 +153,7 @@ struct FolderExchange {
             requests: opened.requestCount.map { $0() - earlier },
             seconds: (seconds * 1000).rounded() / 1000)
         if !output.isSilent(report.pulled, report.pushed) {
-            let label = isLabelled ? "\(chosen.name): " : ""
+            let label = isLabelled ? "\(PrintableText.escaped(chosen.name)): " : ""
             try context.print(document, text: output.line(label + text(report, isSnapshotAdded)))
         }
         return try remarks(report, context)

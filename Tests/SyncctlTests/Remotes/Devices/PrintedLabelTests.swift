@@ -57,4 +57,28 @@ import Testing
         #expect(result.status == 0 && result.output.contains("forgot re\\u{1b}[2Jlay"), "\(result.errors)")
         #expect(!result.output.unicodeScalars.contains("\u{1B}"))
     }
+
+    @Test func aDocumentHasALabelAsItIsAndNothingThatATerminalObeys() throws {
+        let label = "ph\u{9B}2Jone\u{202E}\u{61C}\u{7F}"
+        try addDevice(label)
+        let result = try run("device", "list", place.path("hub.db"), "--json")
+        let devices = try #require(try result.document()["devices"] as? [[String: Any]])
+        #expect(devices.map { $0["label"] as? String } == [label])
+        #expect(result.output.contains("\\u009b2J") && result.output.contains("\\u202e\\u061c\\u007f"))
+        #expect(!result.output.unicodeScalars.contains { $0 != "\n" && PrintableText.isUnsafe($0) })
+    }
+
+    @Test func oneOfAllRemotesIsNamedWithoutWhatATerminalObeys() throws {
+        let name = "b\u{1B}[2J.db"
+        try place.makeReplica(name, "b", of: "hub.db", "a")
+        let both = ["--passphrase-file", place.secret("a"), "--remote-passphrase-file", place.secret("b")]
+        try place.succeed(["sync", place.path("hub.db"), "--remote", place.path(name)] + both)
+        let all = try place.succeed(["sync", place.path("hub.db"), "--all"] + both)
+        #expect(all.output.contains("b\\u{1b}[2J.db: "), "\(all.output)")
+        #expect(!all.output.unicodeScalars.contains("\u{1B}"))
+    }
+
+    @Test func marksThatNobodySeesAreShown() {
+        #expect(PrintableText.escaped("a\u{61C}b\u{FEFF}c") == "a\\u{61c}b\\u{feff}c")
+    }
 }
