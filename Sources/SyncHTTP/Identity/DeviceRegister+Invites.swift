@@ -80,16 +80,15 @@ extension DeviceRegister {
         }
     }
 
-    /// Whether a device that is not revoked has a label.
+    /// Whether a device that is not revoked has a label. Text that looks the same may have other bytes, and both are one label
+    /// for people.
     ///
     /// - parameter key: The device whose label it is to be; nil for one that is not known yet.
     private static func isTaken(_ db: Database, _ label: String, besides key: [UInt8] = []) throws -> Bool {
-        try Bool.fetchOne(
-            db,
-            sql: """
-                SELECT EXISTS(SELECT 1 FROM _sync_device WHERE label = ? AND revoked IS NULL AND key <> ?)
-                """,
-            arguments: [label, Data(key)]) == true
+        try String.fetchAll(
+            db, sql: "SELECT label FROM _sync_device WHERE revoked IS NULL AND key <> ?",
+            arguments: [Data(key)]
+        ).contains { $0 == label }
     }
 
     /// Whether an invitation with a label can still be used, and nobody has.
@@ -99,12 +98,9 @@ extension DeviceRegister {
     }
 
     private static func isInvited(_ db: Database, _ label: String, now: Int64) throws -> Bool {
-        try Bool.fetchOne(
-            db,
-            sql: """
-                SELECT EXISTS(SELECT 1 FROM _sync_invite WHERE label = ? AND device IS NULL AND expires > ?)
-                """,
-            arguments: [label, now]) == true
+        try String.fetchAll(
+            db, sql: "SELECT label FROM _sync_invite WHERE device IS NULL AND expires > ?", arguments: [now]
+        ).contains { $0 == label }
     }
 
     static func hash(_ secret: [UInt8]) -> [UInt8] {

@@ -235,6 +235,17 @@ import Testing
         #expect(code(inviteAgain) == nil)
     }
 
+    @Test func labelsThatLookTheSameAreOneLabel() throws {
+        let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+        let link = try register.invite(label: composed, address: address)
+        let inviteAgain = { _ = try register.invite(label: decomposed, address: address) }
+        #expect(try register.isInvited(decomposed) && !register.isInvited("cafe"))
+        #expect(code(inviteAgain) == .malformed)
+        _ = try register.enrol(key: DeviceKey().publicKey, secret: link.secret)
+        #expect(try !register.isInvited(composed))
+        #expect(code(inviteAgain) == .malformed)
+    }
+
     @Test func aLabelThatSeveralDevicesHaveNamesNone() throws {
         var devices: [Device] = []
         for label in ["a", "b"] {
