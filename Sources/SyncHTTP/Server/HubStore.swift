@@ -48,6 +48,8 @@ final class HubStore: Sendable {
     let state = Mutex(State())
     /// What waits to be fetched, or is being made for that.
     let downloads: DownloadBudget
+    /// What is being fetched.
+    let reads = DownloadReads()
 
     init(_ synchronizer: Synchronizer, limits: HubServer.Limits, logger: Logger, metrics: ServerMetrics)
         throws

@@ -126,6 +126,31 @@ import Testing
         try budget.beginMaking(for: 1)
     }
 
+    @Test func theOldestAnswerOfADeviceThatFetchesManyTimesAtOnceEnds() {
+        let reads = DownloadReads()
+        let numbers = Mutex<[Int]>([])
+        let note: @Sendable (Int) -> Void = { number in numbers.withLock { $0.append(number) } }
+        let ended: () -> [Int] = { numbers.withLock { $0 } }
+        let most = DownloadReads.deviceCountMax
+        var ends = (0..<most).map { number in reads.begin(for: 1) { note(number) } }
+        #expect(ended().isEmpty && reads.count(of: 1) == most)
+        // Another device takes nobody's place.
+        let other = reads.begin(for: 2) { note(-1) }
+        #expect(ended().isEmpty)
+        ends.append(reads.begin(for: 1) { note(most) })
+        #expect(ended() == [0] && reads.count(of: 1) == most)
+        // One that is over makes room, and one whose place was taken has none any more.
+        ends[1]()
+        ends[0]()
+        ends[1]()
+        #expect(reads.count(of: 1) == most - 1)
+        ends.append(reads.begin(for: 1) { note(most + 1) })
+        #expect(ended() == [0])
+        for end in ends { end() }
+        other()
+        #expect(reads.count(of: 1) == 0 && reads.count(of: 2) == 0)
+    }
+
     @Test func aBodyThatBeginsWithNoHeaderIsCutNoFurther() {
         // What follows the first frame is of a type that there isn't.
         let error = #expect(throws: WireError.self) {

@@ -25,8 +25,10 @@ extension HubResponder {
     }
 
     /// Sends what is there of a spool, after a wait for the first byte.
+    ///
+    /// - parameter onEnd: Called when it was sent, or can't be. An answer that is thrown instead has no end.
     func stream(
-        _ spool: ByteSpool, from offset: Int64, _ channel: any Channel
+        _ spool: ByteSpool, from offset: Int64, _ channel: any Channel, onEnd: @escaping @Sendable () -> Void
     ) async throws -> Response {
         // A device asks for what follows the bytes that it got: nothing that is further off is waited for.
         let present = spool.presentByteCount
@@ -41,6 +43,7 @@ extension HubResponder {
         let count = max(0, end - offset)
         let seconds = limits.answerSeconds
         let body = ResponseBody(contentLength: Int(count)) { writer in
+            defer { onEnd() }
             // A device that does not read on must not hold the connection for ever.
             let deadline = channel.eventLoop.scheduleTask(in: .milliseconds(Int64(seconds * 1000))) {
                 channel.close(promise: nil)

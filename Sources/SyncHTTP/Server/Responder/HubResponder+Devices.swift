@@ -75,7 +75,14 @@ extension HubResponder {
                 throw RemoteError(.malformed, "the offset is missing")
             }
             let spool = try signed.store.download(path[1], of: signed.device)
-            return try await stream(spool, from: offset, context.channel)
+            let channel = context.channel
+            let end = signed.store.reads.begin(for: signed.device.id) { channel.close(promise: nil) }
+            do {
+                return try await stream(spool, from: offset, channel, onEnd: end)
+            } catch {
+                end()
+                throw error
+            }
         case (.delete, 2):
             let signed = try await admit(request, store, upTo: 0, held)
             signed.store.endDownload(path[1], of: signed.device)
