@@ -40,6 +40,12 @@ final class SQLWriter {
     private struct Frame {
         var sources: [ObjectIdentifier: Source] = [:]
         var aliasedQualifiers: Set<String> = []
+
+        /// The tables whose columns the statements within it can name.
+        var tables: [String] = []
+
+        /// Whether these statements can take no other bare name from it.
+        var hasOnlyColumns = false
     }
 
     let database: Database
@@ -114,6 +120,8 @@ final class SQLWriter {
     /// Writes SQL of the user, whose arguments follow those that are there.
     func append(_ text: String, arguments added: StatementArguments) throws {
         sql += text
+        // It may be a query, whose names those of a request within it can mean.
+        if !frames.isEmpty { frames[frames.count - 1].hasOnlyColumns = false }
         if added.isEmpty { return }
         guard style == .arguments else {
             throw DatabaseError(
@@ -143,6 +151,9 @@ final class SQLWriter {
             frame.sources[ObjectIdentifier(identity)] = source
             if source.hasAlias { frame.aliasedQualifiers.insert(source.qualifier.foldedIdentifier) }
         }
+        let all = sources.map { $0.1 } + (source.map { [$0] } ?? [])
+        frame.tables = all.compactMap(\.tableName)
+        frame.hasOnlyColumns = source?.hasOnlyColumns == true && frame.tables.count == all.count
         frames.append(frame)
         let outer = scope
         scope = source.map { source in
@@ -212,11 +223,15 @@ final class SQLWriter {
         guard !features.refusesTextInDoubleQuotes, let scope, scope.hasOnlyColumns,
             let table = scope.tableName, try database.isUnknownColumn(name, of: table)
         else { return nil }
+        for outer in frames.prefix(Swift.max(0, scope.depth - 1)).flatMap(\.tables) {
+            guard try database.isUnknownColumn(name, of: outer), try !database.isVirtualTable(outer)
+            else { return nil }
+        }
         return scope.qualifier
     }
 
-    /// Whether no statement is around what is written next.
-    var isOutermost: Bool { frames.isEmpty && sql.isEmpty }
+    /// Whether what is written next can take no bare name from around it but those of columns.
+    var hasOnlyColumnsAround: Bool { frames.isEmpty ? sql.isEmpty : frames.allSatisfy(\.hasOnlyColumns) }
 
     /// The table of the scope.
     ///
@@ -239,55 +254,5 @@ final class SourceIdentity: Sendable {
     init(name: String? = nil, tableName: String? = nil) {
         self.name = name
         self.tableName = tableName
-    }
-}
-
-extension DatabaseValue {
-    /// The value as SQL writes it.
-    var sqlLiteral: String {
-        get throws {
-            if let encodingError { throw encodingError }
-            return storage.sqlLiteral
-        }
-    }
-
-    /// SQL that every engine reads as the value, wherever an argument can stand, or nil.
-    ///
-    /// An old engine reads nothing after a NUL. Two signs in a row begin a comment.
-    fileprivate var exactLiteral: String? {
-        guard encodingError == nil else { return nil }
-        return switch storage {
-        case .int64(let value): value < 0 ? "(\(value))" : value.description
-        case .double(let value): value.exactSQL
-        case .string(let value) where !value.utf8.contains(0): value.quotedSQLText
-        case .blob: storage.sqlLiteral
-        default: nil
-        }
-    }
-}
-
-extension DatabaseValue.Storage {
-    fileprivate var sqlLiteral: String {
-        switch self {
-        case .null: "NULL"
-        case .int64(let value): value.description
-        case .double(let value) where value.isInfinite: value < 0 ? "-9e999" : "9e999"
-        case .double(let value): value.isNaN ? "NULL" : value.description
-        // SQLite stops reading at a NUL. With the parentheses it can be a default value, too.
-        case .string(let value) where value.utf8.contains(0): "(CAST(\(Self.literal(value.utf8)) AS TEXT))"
-        case .string(let value): value.quotedSQLText
-        case .blob(let value): Self.literal(value)
-        }
-    }
-
-    private static func literal(_ bytes: some Sequence<UInt8>) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var text = Array("X'".utf8)
-        for byte in bytes {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        text.append(UInt8(ascii: "'"))
-        return String(decoding: text, as: UTF8.self)
     }
 }

@@ -110,7 +110,7 @@ extension Relation {
     /// - parameter head: Writes everything before `FROM`.
     func writeQuery(to writer: SQLWriter, head: (JoinedSources) throws -> Void) throws {
         let joined = try JoinedSources(self, avoiding: writer.outerAliasedQualifiers)
-        let hasOnlyColumns = try hasOnlyColumns(in: writer)
+        let hasOnlyColumns = try hasOnlyColumns(joined, in: writer)
         let names = joined.sources.flatMap { source in
             ([source.identity] + source.relation.aliases).map {
                 ($0, source.writerSource(hasOnlyColumns: hasOnlyColumns))
@@ -126,10 +126,13 @@ extension Relation {
         }
     }
 
-    /// Whether a bare name can't be that of something selected, or of a statement around this one.
-    private func hasOnlyColumns(in writer: SQLWriter) throws -> Bool {
+    /// Whether a bare name can't be that of something selected, here or in a statement around this one.
+    private func hasOnlyColumns(_ joined: JoinedSources, in writer: SQLWriter) throws -> Bool {
         if isChanged || writer.features.refusesTextInDoubleQuotes { return isChanged }
-        return try writer.isOutermost && !resolvedSelection(writer.database).contains(where: \.hasName)
+        guard writer.hasOnlyColumnsAround else { return false }
+        return try joined.sources.allSatisfy { source in
+            try !source.relation.resolvedSelection(writer.database).contains(where: \.hasName)
+        }
     }
 
     private func writeSelection(_ joined: JoinedSources, to writer: SQLWriter) throws {

@@ -30,6 +30,11 @@ extension Database {
         return false
     }
 
+    /// Whether a table is one of a module, which may have columns that it does not declare.
+    func isVirtualTable(_ name: String) throws -> Bool {
+        try schemaIDs().contains { try objects(of: $0).virtualTables.contains(name.foldedIdentifier) }
+    }
+
     /// The names of the columns of a table or view, in order.
     func columnNames(of table: String) throws -> [String] {
         try columns(in: table).map(\.name)

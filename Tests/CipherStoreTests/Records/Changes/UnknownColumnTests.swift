@@ -62,6 +62,42 @@ private struct Player: Codable, FetchableRecord, PersistableRecord, Equatable {
         }
     }
 
+    @Test func anUnknownNameInASubqueryIsAnError() throws {
+        let ids = Player.filter(unknown > 1).select(Column("id"))
+        let chosen = Player.filter(ids.contains(Column("id")))
+        let nested = Player.filter(chosen.select(Column("id")).contains(Column("id")))
+        try makeQueue().write { db in
+            #expect(throws: DatabaseError.self) { try chosen.fetchAll(db) }
+            #expect(throws: DatabaseError.self) { try nested.fetchAll(db) }
+            #expect(throws: DatabaseError.self) { try Player.filter(ids.exists()).fetchAll(db) }
+            #expect(throws: DatabaseError.self) { try chosen.deleteAll(db) }
+            let count = try Player.fetchCount(db)
+            #expect(count == 3)
+        }
+    }
+
+    @Test func aSubqueryTakesNamesFromAroundIt() throws {
+        // `score` is a column of the players, `total` a name that is selected, and `extra` one in SQL of the user.
+        let byColumn = Table("pair").filter(Column("score") > 15).select(Column("n"))
+        let byName = Table("pair").filter(Column("total") > 15).select(Column("n"))
+        let byText = Table("pair").filter(Column("extra") > 1).select(Column("n"))
+        let total = (Column("score") + Column("bonus")).forKey("total")
+        let literal: SQL =
+            "id IN (SELECT other.id FROM (SELECT 3 AS id, 5 AS extra) AS other WHERE EXISTS (\(byText)))"
+        try makeQueue().read { db in
+            let columns = try Player.filter(byColumn.exists()).order(Column("id")).fetchAll(db)
+            #expect(columns.map(\.id) == [2, 3])
+            let named = Player.annotated(with: total).filter(byName.exists())
+            let names = try named.order(Column("id")).fetchAll(db)
+            #expect(names.map(\.id) == [2, 3])
+            let undeclared = Table("pair").filter(Column("docid") > 1).select(Column("n"))
+            let documents = try Table("page").filter(undeclared.exists()).fetchCount(db)
+            #expect(documents == 2)
+            let texts = try Player.filter(literal: literal).fetchAll(db)
+            #expect(texts.map(\.id) == [3])
+        }
+    }
+
     @Test func columnsThatAreNotDeclaredAreKnown() throws {
         try makeQueue().write { db in
             for (name, id) in [("ROWID", 1), ("oid", 2), ("_rowid_", 3)] {
