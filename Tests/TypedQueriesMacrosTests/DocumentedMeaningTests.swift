@@ -156,6 +156,22 @@ private struct Prefixer: Sendable {
         }
     }
 
+    @Test func anOuterJoinKeepsRowsThatTheDefaultScopeOfAnInnerJoinLeavesAlone() throws {
+        let others = MemoLine.as(Other.self).order(by: \.id)
+        let query = MemoLine.join(Memo.all) { $0.memoID.eq($1.id) }
+            .rightJoin(others) { line, _, other in line.id.eq(other.id) }
+            .select { ($0.id, $1.title, $2.id) }
+        #expect(!sql(query).contains("WHERE"))
+        guard EngineFeatures.current.sqliteVersionNumber >= 3_039_000 else { return }
+        try database().write { db throws in
+            try MemoLine.insert { MemoLine(id: 3, memoID: 2, text: "z") }.execute(db)
+            let rows = try query.fetchAll(db)
+            #expect(rows.map(\.0) == [1, 2, nil])
+            #expect(rows.map(\.1) == ["Milk", "Milk", nil])
+            #expect(rows.map(\.2) == [1, 2, 3])
+        }
+    }
+
     @Test func theDefaultScopeIsThatOfDraftsAndAliases() throws {
         try database().read { db throws in
             #expect(try Memo.Draft.all.fetchAll(db).map(\.title) == ["Milk", "SILK"])

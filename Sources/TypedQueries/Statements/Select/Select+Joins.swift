@@ -26,10 +26,11 @@ extension SelectClauses {
         _ kind: JoinKind, _ type: Other.Type, _ joined: SelectClauses, on constraint: QueryFragment
     ) {
         var (other, condition) = (joined, constraint)
-        if kind == .left { other.moveScope(of: type, to: &condition) }
         if kind.keepsRight {
             joins.require(.outerJoins)
             other.enclose(scopeOf: type)
+        } else {
+            other.moveScope(of: type, to: &condition)
         }
         joins.append(sql: kind.sql)
         if kind == .left || kind == .full, let source = other.conditionalSource {
@@ -56,8 +57,9 @@ extension SelectClauses {
 }
 
 extension SelectClauses {
-    /// Takes the conditions of the type's `all` from those at the beginning of the statement into the condition of a left join: a
-    /// row that has only others beside it stays, without them.
+    /// Takes the conditions of the type's `all` from those at the beginning of the statement into the condition of the join. In a
+    /// left join, a row that has only others beside it stays, without them. In an inner one they choose the same rows, and a
+    /// right or full join that follows keeps those that have none of them beside them.
     fileprivate mutating func moveScope<Other: Table>(of type: Other.Type, to condition: inout QueryFragment)
     {
         guard let scope = takeScope(of: type) else { return }

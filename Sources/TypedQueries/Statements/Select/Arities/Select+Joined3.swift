@@ -55,9 +55,9 @@ extension Select where Columns == () {
     /// Joins another table, all of whose rows are there. It needs SQLite 3.39.
     ///
     /// - parameters:
-    ///     - other: A query of the other table. The conditions of the table's `all`, and those of the first table's, choose which
-    ///       rows are joined. Other conditions are of the whole statement, those of tables that were joined before by `join`
-    ///       included: what they are about is not missing in any row.
+    ///     - other: A query of the other table. The conditions of the table's `all`, and those of the `all` of tables before it,
+    ///       choose which rows are joined. Other conditions are of the whole statement: what they are about is not missing in
+    ///       any row.
     ///     - constraint: Which rows belong together.
     public func rightJoin<J1: Table, J2: Table, J3: Table, F: Table, Chosen>(
         _ other: some SelectStatement<Chosen, F, NoJoins>,
@@ -71,9 +71,9 @@ extension Select where Columns == () {
     /// Joins another table, with all rows of both sides. It needs SQLite 3.39.
     ///
     /// - parameters:
-    ///     - other: A query of the other table. The conditions of the table's `all`, and those of the first table's, choose which
-    ///       rows are joined. Other conditions are of the whole statement, those of tables that were joined before by `join`
-    ///       included: what they are about is not missing in any row.
+    ///     - other: A query of the other table. The conditions of the table's `all`, and those of the `all` of tables before it,
+    ///       choose which rows are joined. Other conditions are of the whole statement: what they are about is not missing in
+    ///       any row.
     ///     - constraint: Which rows belong together.
     public func fullJoin<J1: Table, J2: Table, J3: Table, F: Table, Chosen>(
         _ other: some SelectStatement<Chosen, F, NoJoins>,
