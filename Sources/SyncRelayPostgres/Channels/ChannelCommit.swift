@@ -59,12 +59,12 @@ struct ChannelCommit {
         let ticket = SymmetricKey(size: .bits128).withUnsafeBytes { Data($0.prefix(CommitTickets.byteCount)) }
         var prepared: Doubt?
         do {
-            return try PostgresSession.transaction(
+            let (outcome, taken): (Outcome, BodyNumbers.Taken) = try PostgresSession.transaction(
                 connection, until: deadline, first: ChannelRow.locking(channel)
             ) { locked in
                 var row = try ChannelRow(locked: locked)
                 try row.recountIfNeeded(connection, until: deadline)
-                let bodies = try numbers.take(
+                let taken = try numbers.take(
                     jobs.reduce(0) { $0 + $1.bodyCount }, of: row.incarnation, connection, until: deadline)
                 var writing = ChannelWriting(connection, deadline)
                 let files = try writing.files(Set(jobs.flatMap(\.files)), in: row)
@@ -72,7 +72,7 @@ struct ChannelCommit {
                 var plan = ChannelPlan(row, files, bounds)
                 var outcome = Outcome(results: [])
                 var left = received
-                var free = bodies[...]
+                var free = taken.numbers[...]
                 for job in jobs {
                     outcome.results.append(Self.apply(job, to: &plan, &free, &left))
                 }
@@ -81,11 +81,14 @@ struct ChannelCommit {
                 outcome.moment = plan.isChanged ? try plan.row.moment() : nil
                 outcome.hasDiscarded = writing.hasDiscarded
                 prepared = Doubt(ticket: ticket, earlier: row.tickets, outcome: outcome)
-                return (outcome, last)
+                return ((outcome, taken), last)
             }
-        } catch let failure as PostgresFailure where failure.leavesDoubt {
+            numbers.keepRest(of: taken)
+            return outcome
+        } catch let failure as PostgresFailure {
             // A failure before the commit leaves none: then there is no ticket to be found, and the attempt is made again.
-            doubt = prepared
+            if failure.leavesDoubt { doubt = prepared }
+            if failure.isOfUsedNumber { numbers.forgetRest() }
             throw failure
         }
     }

@@ -71,7 +71,11 @@ struct ChannelWriting {
         """
         WITH blocks AS (
             INSERT INTO cipherstore_relay.block (body, number, bytes)
-            SELECT * FROM unnest($2::bigint[], $3::bigint[], $4::bytea[])
+            -- Blocks of a number that is being removed would go with it. The table refuses them.
+            SELECT new.body, CASE WHEN NOT EXISTS (
+                SELECT FROM cipherstore_relay.discarded AS old WHERE old.body = new.body) THEN new.number END,
+                new.bytes
+            FROM unnest($2::bigint[], $3::bigint[], $4::bytea[]) AS new (body, number, bytes)
         ), files AS (
             INSERT INTO cipherstore_relay.file AS old
                 (channel, folder, name, position, byte_count, digest, body, milliseconds)

@@ -48,6 +48,10 @@ struct PostgresFailure: Error, CustomStringConvertible {
         }
     }
 
+    /// Whether a table refused the number of a body, because it is used already: a unique index, or a column that has no
+    /// value where the blocks of the number are being removed.
+    var isOfUsedNumber: Bool { kind == .refused("23505") || kind == .refused("23502") }
+
     /// Whether it is not known if a statement took effect.
     var leavesDoubt: Bool {
         switch kind {

@@ -15,8 +15,24 @@ extension PostgresRelayStorage {
         "upload-insert", [.integer, .integer, .integer, .integer],
         """
         INSERT INTO cipherstore_relay.upload (body, channel, byte_count, received, milliseconds)
-        VALUES ($1, $2, $3, 0, $4) ON CONFLICT DO NOTHING
+        SELECT $1, $2, $3, 0, $4
+        WHERE NOT EXISTS (SELECT FROM cipherstore_relay.discarded WHERE body = $1)
+        ON CONFLICT DO NOTHING
         """)
+    private static let uploadThere = PostgresStatement(
+        "upload-there", [.integer, .integer, .integer, .integer],
+        """
+        SELECT body FROM cipherstore_relay.upload
+        WHERE body = $1 AND channel = $2 AND byte_count = $3 AND received = 0 AND milliseconds = $4
+        """)
+
+    /// The number of an upload, and the row that it was given in.
+    private struct Begun {
+        let numbers: BodyNumbers.Taken
+        let values: [PostgresValue]
+
+        var body: Int64? { numbers.numbers.first }
+    }
 
     /// Begins to write a file that comes in pieces, which may come to any relay of the database.
     ///
@@ -39,39 +55,54 @@ extension PostgresRelayStorage {
         let time = options.milliseconds?()
         let body: Int64 = try await pool.run { [numbers] session in
             let deadline = session.deadline
-            var taken: (incarnation: Data, body: Int64)?
-            return try session.repeating { connection, _ in
+            var doubtful: Begun?
+            let upload: Begun = try session.repeating { connection, _ in
                 try PostgresSession.transaction(connection, until: deadline) {
                     var row = try ChannelRow.lock(connection, channel, until: deadline)
+                    // After a lost answer the number is this call's when its row is there. Otherwise others may be given it.
+                    if let known = doubtful,
+                        try connection.run(Self.uploadThere, known.values, until: deadline).first != nil
+                    {
+                        return known
+                    }
                     try row.recountIfNeeded(connection, until: deadline)
                     let files = try ChannelWriting(connection, deadline).files([request.file], in: row)
                     // A file that is there already is uploaded again all the same, and takes room until its end.
                     _ = try ChannelPlan(row, files, bounds).check(ChannelPlan.Content(request))
                     try Self.requireRoom(request, row, bounds, connection, deadline)
-                    // After a lost answer the number is still this call's, unless the database was put back meanwhile.
-                    let isAgain = taken?.incarnation == row.incarnation
-                    let known = isAgain ? taken?.body : nil
-                    let new = try numbers.take(
-                        known == nil ? 1 : 0, of: row.incarnation, connection, until: deadline)
-                    guard let number = known ?? new.first else {
-                        throw RelayProblem(.unavailable, "the storage has no numbers left for files")
-                    }
-                    taken = (row.incarnation, number)
-                    let values: [PostgresValue] = [
-                        .integer(number), .integer(row.number), .integer(request.byteCount),
-                        .integer(time ?? row.milliseconds),
-                    ]
-                    let count = try connection.run(Self.insertUpload, values, until: deadline).changedCount
-                    guard count == 1 || isAgain else {
-                        throw RelayProblem(
-                            .unavailable, "another upload has the number of this one; ask again",
-                            retrySeconds: 1)
-                    }
-                    return number
+                    let begun = try Self.insertRow(request, row, numbers, time, connection, deadline)
+                    doubtful = begun
+                    return begun
                 }
             }
+            numbers.keepRest(of: upload.numbers)
+            guard let body = upload.body else { throw Self.noNumbers }
+            return body
         }
         return RelayUpload(channel: channel, request: request, handle: body)
+    }
+
+    private static let noNumbers = RelayProblem(
+        .unavailable, "the storage has no numbers left for files")
+
+    private static func insertRow(
+        _ request: RelayUploadRequest, _ row: ChannelRow, _ numbers: BodyNumbers, _ time: Int64?,
+        _ connection: PostgresConnection, _ deadline: PostgresConnection.Deadline
+    ) throws -> Begun {
+        let taken = try numbers.take(1, of: row.incarnation, connection, until: deadline)
+        guard let number = taken.numbers.first else { throw noNumbers }
+        let begun = Begun(
+            numbers: taken,
+            values: [
+                .integer(number), .integer(row.number), .integer(request.byteCount),
+                .integer(time ?? row.milliseconds),
+            ])
+        guard try connection.run(insertUpload, begun.values, until: deadline).changedCount == 1 else {
+            numbers.forgetRest()
+            throw RelayProblem(
+                .unavailable, "another file has the number of this one; ask again", retrySeconds: 1)
+        }
+        return begun
     }
 
     /// What is being uploaded is not in the sums of the channel, and must not fill the disk either.
