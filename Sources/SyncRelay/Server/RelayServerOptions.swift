@@ -66,6 +66,10 @@ extension RelayServer {
         public var heldByteCountMax = 128 << 20
         /// The same of one address.
         public var addressHeldByteCountMax = 32 << 20
+        /// The most bytes of answers in memory that were not read yet, of all together. Others are told to come again.
+        public var heldAnswerByteCountMax = 256 << 20
+        /// The same of one address.
+        public var addressHeldAnswerByteCountMax = 64 << 20
         /// The most watches at a time. Each has a connection, and some connections are left for other requests.
         public var watchCountMax = 15_000
         /// How often a watch is told that the relay is alive, in seconds.
@@ -79,7 +83,7 @@ extension RelayServer {
         /// Makes the default limits with other ones for each address.
         ///
         /// Behind a proxy or a load balancer all devices have one address. So what an address may do grows with the number:
-        /// requests that come at once, wrong tokens, and the bytes that its requests hold in memory.
+        /// requests that come at once, wrong tokens, and the bytes that its requests and their answers hold in memory.
         ///
         /// - parameter requestsPerSecond: The most requests of one address a second, from 1 to 1,000,000,000; 50 are the default.
         public init(requestsPerSecond: Double) {
@@ -90,8 +94,13 @@ extension RelayServer {
             requestBurst *= factor
             wrongTokensPerSecond *= max(factor, 1)
             wrongTokenBurst *= max(factor, 1)
-            let held = Double(addressHeldByteCountMax) * max(factor, 1)
-            addressHeldByteCountMax = Int(min(held, Double(heldByteCountMax)))
+            // Who allows less does not forbid a large file.
+            func scaled(_ count: Int, upTo all: Int) -> Int {
+                Int(min(Double(count) * max(factor, 1), Double(all)))
+            }
+            addressHeldByteCountMax = scaled(addressHeldByteCountMax, upTo: heldByteCountMax)
+            addressHeldAnswerByteCountMax = scaled(
+                addressHeldAnswerByteCountMax, upTo: heldAnswerByteCountMax)
         }
     }
 

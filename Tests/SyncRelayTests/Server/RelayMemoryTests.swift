@@ -38,6 +38,41 @@ import Testing
         #expect(try await post().status == 200)
     }
 
+    @Test(.timeLimit(.minutes(2))) func answersThatNobodyReadsTakeNoMoreMemoryThanTheyMay() async throws {
+        let relay = try await RunningRelay { $0.limits.addressHeldAnswerByteCountMax = 1 << 20 }
+        let channel = try await relay.channel()
+        // More than what the system keeps of a connection.
+        let large = Data(repeating: 7, count: 16 << 20)
+        #expect(try await relay.put("large", large, in: channel).status == 201)
+        #expect(try await relay.put("small", pattern(1_000), in: channel).status == 201)
+        let request =
+            "GET \(channel.path("large")) HTTP/1.1\r\nhost: relay\r\n"
+            + "authorization: \(channel.readToken.authorization)\r\n\r\n"
+        var clients = try (0..<2).map { _ in try #require(LoopbackSocket(port: relay.port)) }
+        for client in clients { client.push(Data(request.utf8)) }
+        // Each holds a piece that is being sent and the next one, so that there is no room for a third one.
+        func part() async throws -> RunningRelay.Answer {
+            try await relay.get("large", in: channel, headers: [("range", "bytes=0-99999")])
+        }
+        var answer = try await part()
+        while answer.status != 503 { answer = try await part() }
+        #expect(answer.problem == .busy && answer.headers["retry-after"] == "1")
+        #expect(try await relay.get("small", in: channel).body == pattern(1_000))
+        clients.removeAll()
+        while try await part().status != 206 { await Task.yield() }
+    }
+
+    @Test func whatHoldsBytesAndIsDroppedHoldsNoneAnyMore() throws {
+        let held = HeldBytes(countMax: 100, addressCountMax: 60)
+        do {
+            let answer = held.begin(of: "a")
+            try answer.raise(to: 60)
+            withExtendedLifetime(answer) { #expect(held.count == 60) }
+        }
+        #expect(held.count == 0)
+        try held.begin(of: "a").raise(to: 60)
+    }
+
     @Test(arguments: [true, false]) func announcedBytesThatDoNotComeTakeNoMemory(_ isFile: Bool)
         async throws
     {

@@ -89,11 +89,13 @@ import Testing
         #expect(many.wrongTokensPerSecond == 10 * usual.wrongTokensPerSecond)
         #expect(many.wrongTokenBurst == 10 * usual.wrongTokenBurst)
         #expect(many.addressHeldByteCountMax == usual.heldByteCountMax)
+        #expect(many.addressHeldAnswerByteCountMax == usual.heldAnswerByteCountMax)
         // Who allows less does not forbid a large file, or a mistyped token.
         let few = RelayServer.Limits(requestsPerSecond: 5)
         #expect(few.requestsPerSecond == 5 && few.requestBurst == usual.requestBurst / 10)
         #expect(few.wrongTokensPerSecond == usual.wrongTokensPerSecond)
         #expect(few.addressHeldByteCountMax == usual.addressHeldByteCountMax)
+        #expect(few.addressHeldAnswerByteCountMax == usual.addressHeldAnswerByteCountMax)
         for number in [-.infinity, .nan, 0] as [Double] {
             #expect(RelayServer.Limits(requestsPerSecond: number).requestsPerSecond == 1)
         }

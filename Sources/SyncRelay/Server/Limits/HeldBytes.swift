@@ -1,14 +1,23 @@
 import Synchronization
 
-/// Bounds the bytes of requests that are in memory, of one address and of all.
+/// Bounds the bytes of requests, or of answers, that are in memory, of one address and of all.
 final class HeldBytes: Sendable {
     private let countMax: Int
     private let addressCountMax: Int
+    private let message: String
     private let state = Mutex<(total: Int, addresses: [String: Int])>((0, [:]))
 
-    init(countMax: Int, addressCountMax: Int) {
+    /// - parameters:
+    ///     - countMax: The most bytes of all addresses.
+    ///     - addressCountMax: The most bytes of one.
+    ///     - message: What is said when there is no room.
+    init(
+        countMax: Int, addressCountMax: Int,
+        _ message: String = "too much is being sent at a time; try again in a moment"
+    ) {
         self.countMax = countMax
         self.addressCountMax = addressCountMax
+        self.message = message
     }
 
     /// How many there are.
@@ -20,10 +29,13 @@ final class HeldBytes: Sendable {
     func hold<Value: Sendable>(
         of address: String, _ body: (HeldRequest) async throws -> Value
     ) async throws -> Value {
-        let request = HeldRequest(self, address)
+        let request = begin(of: address)
         defer { request.lower(to: 0) }
         return try await body(request)
     }
+
+    /// Counts bytes until they are lowered to none, or what counts them is gone. It holds none at first.
+    func begin(of address: String) -> HeldRequest { HeldRequest(self, address) }
 
     /// - parameter own: How many the same request holds already.
     fileprivate func take(_ count: Int, of address: String, besides own: Int) throws {
@@ -32,8 +44,7 @@ final class HeldBytes: Sendable {
             // Somebody who is alone gets through, whatever the bounds are.
             let isInBounds = held + count <= addressCountMax && state.total + count <= countMax
             guard isInBounds || state.total == own else {
-                throw RelayProblem(
-                    .busy, "too much is being sent at a time; try again in a moment", status: 503)
+                throw RelayProblem(.busy, message, status: 503)
             }
             state.addresses[address] = held + count
             state.total += count
@@ -49,7 +60,7 @@ final class HeldBytes: Sendable {
     }
 }
 
-/// The bytes of one request that are in memory.
+/// The bytes of one request, or of its answer, that are in memory.
 ///
 /// They are counted as they come, and not when they are announced: who announces much and sends nothing is in nobody's way.
 final class HeldRequest: Sendable {
@@ -61,6 +72,9 @@ final class HeldRequest: Sendable {
         self.all = all
         self.address = address
     }
+
+    /// An answer whose client is gone before its body began is dropped without a word.
+    deinit { lower(to: 0) }
 
     /// Counts that there are at least so many.
     ///

@@ -24,6 +24,28 @@ extension RelayResponder {
         return response
     }
 
+    /// The bytes of an answer that nobody counts: what is known of its connection takes more.
+    private static let uncountedByteCountMax = 16 << 10
+    /// How much of a file is in memory: a piece that its client reads, and one that comes after it.
+    private static let fileByteCountMax = 2 * RelayUpload.pieceByteCount
+
+    /// Counts the bytes of an answer as in memory until it was read: its client may do that slowly, or never.
+    ///
+    /// - throws: ``RelayProblem`` of code `busy` when too much waits to be read.
+    func counted(_ response: Response, _ context: RelayContext) throws -> Response {
+        let body = response.body
+        guard let length = body.contentLength, length > Self.uncountedByteCountMax else { return response }
+        let answer = heldAnswers.begin(of: context.address)
+        try answer.raise(to: min(length, Self.fileByteCountMax))
+        var response = response
+        response.body = ResponseBody(contentLength: length) { writer in
+            // The end is written when nearly all before it was sent.
+            defer { answer.lower(to: 0) }
+            try await body.write(writer)
+        }
+        return response
+    }
+
     /// Reads a document, and answers it. Until then it counts as in memory: it may have to wait for its turn in the storage.
     ///
     /// - parameters:

@@ -44,6 +44,7 @@ struct RelayResponder: HTTPResponder {
     let metrics = RelayMetrics()
     let traffic = RelayTraffic()
     let held: HeldBytes
+    let heldAnswers: HeldBytes
     let pageReader: RelayPageReader
     private let pages = Self.pageRates()
     private let requests: RelayRates
@@ -61,6 +62,9 @@ struct RelayResponder: HTTPResponder {
         self.logger = logger
         let limits = options.limits
         held = HeldBytes(countMax: limits.heldByteCountMax, addressCountMax: limits.addressHeldByteCountMax)
+        heldAnswers = HeldBytes(
+            countMax: limits.heldAnswerByteCountMax, addressCountMax: limits.addressHeldAnswerByteCountMax,
+            "too many answers wait to be read; try again in a moment")
         pageReader = RelayPageReader(
             storage: storage, options: options,
             sources: .init(
@@ -84,10 +88,11 @@ struct RelayResponder: HTTPResponder {
         do {
             if case .page = route {
                 try pages.take(context.address)
+                response = try await answer(request, route, context)
             } else {
                 try requests.take(context.address)
+                response = try counted(await answer(request, route, context), context)
             }
-            response = try await answer(request, route, context)
         } catch {
             response = try refuse(request, route, context, error)
         }
