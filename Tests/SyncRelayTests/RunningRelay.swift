@@ -33,6 +33,7 @@ final class RunningRelay: Sendable {
         var options = RelayServer.Options(port: 0, tls: tls)
         options.limits.requestBurst = 1_000_000
         options.limits.wrongTokenBurst = 1_000_000
+        options.limits.newChannelBurst = 1_000_000
         // On a busy machine, a client may take long to see that it was refused.
         options.limits.refusalSeconds = 60
         changeOptions(&options)

@@ -62,6 +62,10 @@ extension RelayServer {
         public var wrongTokensPerSecond: Double = 5
         /// How many of these may come at once.
         public var wrongTokenBurst: Double = 20
+        /// New channels of one address a second. One that is there is asked for as often as anything else.
+        public var newChannelsPerSecond: Double = 1
+        /// How many of these may come at once.
+        public var newChannelBurst: Double = 100
         /// The most bytes of requests in memory, of all together. Others are told to come again.
         public var heldByteCountMax = 128 << 20
         /// The same of one address.
@@ -83,7 +87,7 @@ extension RelayServer {
         /// Makes the default limits with other ones for each address.
         ///
         /// Behind a proxy or a load balancer all devices have one address. So what an address may do grows with the number:
-        /// requests that come at once, wrong tokens, and the bytes that its requests and their answers hold in memory.
+        /// requests that come at once, wrong tokens, new channels, and the bytes that its requests and their answers hold in memory.
         ///
         /// - parameter requestsPerSecond: The most requests of one address a second, from 1 to 1,000,000,000; 50 are the default.
         public init(requestsPerSecond: Double) {
@@ -94,6 +98,8 @@ extension RelayServer {
             requestBurst *= factor
             wrongTokensPerSecond *= max(factor, 1)
             wrongTokenBurst *= max(factor, 1)
+            newChannelsPerSecond *= max(factor, 1)
+            newChannelBurst *= max(factor, 1)
             // Who allows less does not forbid a large file.
             func scaled(_ count: Int, upTo all: Int) -> Int {
                 Int(min(Double(count) * max(factor, 1), Double(all)))

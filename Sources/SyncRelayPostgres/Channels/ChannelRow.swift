@@ -25,9 +25,12 @@ struct ChannelRow {
     /// again, renamed or copied has another oid; a table that was emptied or made again has another file.
     static let columns = """
         channel.number, channel.birth, channel.position, channel.byte_count, channel.file_count,
-        channel.removal_count, channel.forgotten, channel.tickets, pg_postmaster_start_time(),
-        (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database()),
-        pg_relation_filenode('cipherstore_relay.channel'::regclass), \(now)
+        channel.removal_count, channel.forgotten, channel.tickets, \(incarnationColumns), \(now)
+        """
+    /// The three columns of which an incarnation is made.
+    private static let incarnationColumns = """
+        pg_postmaster_start_time(), (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database()),
+        pg_relation_filenode('cipherstore_relay.channel'::regclass)
         """
     static let columnCount = 12
 
@@ -44,8 +47,26 @@ struct ChannelRow {
         hasPossibleSums = try (3...5).allSatisfy { (0...RelayBounds.sumMax).contains(try row.integer($0)) }
         forgotten = try row.natural(6, upTo: .max)
         tickets = CommitTickets(try row.bytes(7))
-        incarnation = try row.bytes(8) + row.bytes(9) + row.bytes(10)
+        incarnation = try Self.incarnation(row, from: 8)
         milliseconds = try row.integer(11)
+    }
+
+    private static func incarnation(_ row: PostgresRow, from column: Int) throws -> Data {
+        try row.bytes(column) + row.bytes(column + 1) + row.bytes(column + 2)
+    }
+
+    private static let current = PostgresStatement("incarnation", [], "SELECT \(incarnationColumns)")
+
+    /// The incarnation that the database has now.
+    ///
+    /// - throws: ``PostgresFailure``.
+    static func incarnation(
+        _ connection: PostgresConnection, until deadline: PostgresConnection.Deadline
+    ) throws -> Data {
+        guard let row = try connection.run(current, until: deadline).first else {
+            throw PostgresFailure(kind: .unexpected, message: "the database doesn't say when it was started")
+        }
+        return try incarnation(row, from: 0)
     }
 
     /// The time in which the position means something: the same at all nodes.

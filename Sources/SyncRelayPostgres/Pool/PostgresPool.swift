@@ -75,12 +75,13 @@ final class PostgresPool: Sendable {
 
     /// Does a job with a connection.
     ///
+    /// - parameter end: When it has to be done, for one that has waited already.
     /// - throws: ``RelayProblem``.
     func run<Value: Sendable>(
-        _ body: @escaping @Sendable (PostgresSession) throws -> Value
+        until end: Deadline? = nil, _ body: @escaping @Sendable (PostgresSession) throws -> Value
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
-            submit(until: deadline) { session in
+            submit(until: end ?? deadline) { session in
                 continuation.resume(
                     with: Result { try body(session) }.mapError { RelayProblem(postgres: $0) })
             } onFailure: { failure in

@@ -7,8 +7,6 @@ extension PostgresRelayStorage {
         "SELECT read_digest, write_digest FROM cipherstore_relay.channel WHERE id = $1")
     private static let countLock = PostgresStatement(
         "channel-count-lock", [], "SELECT pg_advisory_xact_lock(4851574867217408625)")
-    private static let count = PostgresStatement(
-        "channel-count", [], "SELECT count(*) FROM cipherstore_relay.channel")
     private static let insert = PostgresStatement(
         "channel-insert", [.bytes, .bytes, .bytes, .bytes],
         """
@@ -18,14 +16,14 @@ extension PostgresRelayStorage {
         """)
 
     /// Makes a channel. Relays that make channels at the same time wait for each other, so that there are not too
-    /// many.
+    /// many, and each waits with one connection.
     ///
     /// - parameters:
     ///     - channel: The identifier of the channel.
     ///     - registration: The digests of its tokens.
     /// - returns: Whether it was made; false when it was there, with the same tokens. After a lost connection it may
     ///   be true for one that was there.
-    /// - throws: `RelayProblem`: `conflict`, `full`, `unavailable`.
+    /// - throws: `RelayProblem`: `conflict`, `full`, `unavailable`, and `busy` when too many are made at a time.
     public func makeChannel(
         _ channel: RelayChannelID, _ registration: RelayRegistration
     ) async throws -> Bool {
@@ -33,9 +31,17 @@ extension PostgresRelayStorage {
         if let known = try await self.registration(of: channel) {
             return try Self.compare(known, registration)
         }
+        try channelCount.requireHope()
+        let end = pool.deadline
+        return try await channelCount.inTurn { try await makeNew(channel, registration, until: end) }
+    }
+
+    private func makeNew(
+        _ channel: RelayChannelID, _ registration: RelayRegistration, until end: PostgresConnection.Deadline
+    ) async throws -> Bool {
         let countMax = options.channelCountMax
         let birth = Data(RelayEpoch.random().bytes)
-        return try await pool.run { session in
+        return try await pool.run(until: end) { [channelCount] session in
             try session.repeating { connection, attempt in
                 let deadline = session.deadline
                 return try PostgresSession.transaction(connection, until: deadline) {
@@ -47,10 +53,7 @@ extension PostgresRelayStorage {
                         // After a lost answer it is most likely the one that was made then.
                         return attempt > 0 ? true : isKnown
                     }
-                    let count = try connection.run(Self.count, until: deadline).first?.integer(0) ?? 0
-                    guard count < countMax else {
-                        throw RelayProblem(.full, "the relay has as many channels as it may have")
-                    }
+                    try channelCount.requireRoom(for: countMax, connection, until: deadline)
                     try connection.run(
                         Self.insert,
                         [
@@ -167,6 +170,7 @@ extension PostgresRelayStorage {
                 }
             }
         }
+        channelCount.noteRemoval()
         feed.tellRemoval(of: channel)
         listener.announce(channel, nil)
         cleaner.wake()

@@ -43,6 +43,7 @@ public final class PostgresRelayStorage: RelayStorage {
     let queue: ChannelQueue
     let feed: ChannelFeed
     let numbers: BodyNumbers
+    let channelCount = ChannelCount()
     let cleaner: BlockCleaner
     let listener: ChangeListener
 

@@ -11,6 +11,8 @@ extension RelayResponder {
         return try await withDocument(
             RelayRegistration.self, of: request, upTo: RelayBounds.documentByteCountMax, context
         ) { registration in
+            // Storages make channels one after the other, and nobody is to keep them busy with that.
+            if try await storage.registration(of: channel) == nil { try newChannels.take(context.address) }
             let isNew = try await storage.makeChannel(channel, registration)
             return try document(try await storage.state(of: channel), isNew ? .created : .ok)
         }

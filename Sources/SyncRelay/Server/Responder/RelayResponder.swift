@@ -49,6 +49,7 @@ struct RelayResponder: HTTPResponder {
     private let pages = Self.pageRates()
     private let requests: RelayRates
     private let wrongTokens: RelayRates
+    let newChannels: RelayRates
 
     var limits: RelayServer.Limits { options.limits }
 
@@ -76,6 +77,9 @@ struct RelayResponder: HTTPResponder {
         wrongTokens = RelayRates(
             perSecond: limits.wrongTokensPerSecond, burst: limits.wrongTokenBurst,
             "too many requests with a wrong token come from this address; try again in a moment")
+        newChannels = RelayRates(
+            perSecond: limits.newChannelsPerSecond, burst: limits.newChannelBurst,
+            "too many channels are made from this address; try again in a moment")
     }
 
     func respond(to request: Request, context: RelayContext) async throws -> Response {
