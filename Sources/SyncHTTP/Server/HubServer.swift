@@ -57,6 +57,9 @@ public struct HubServer: Sendable {
     public struct Limits: Sendable {
         /// The most connections at a time; others wait.
         public var connectionCountMax = 16_384
+        /// The most connections of one address at a time; further ones are closed. Behind a load balancer all devices have
+        /// one address: raise it there. Without TLS, where all come from this machine, there is no such bound.
+        public var addressConnectionCountMax = 4_096
         /// The most sessions at a time.
         public var sessionCountMax = 10_000
         /// The most bytes of a bundle in either direction, uncompressed, and of a snapshot.
@@ -174,7 +177,10 @@ public struct HubServer: Sendable {
     public func run(
         endsBySignal: Bool = false, onListening: @escaping @Sendable (Listening) -> Void = { _ in }
     ) async throws {
-        let http = HTTPServerBuilder.accepting(silence: options.limits.silenceSeconds)
+        let addresses = AddressConnections(
+            countMax: certificate == nil
+                ? options.limits.connectionCountMax : options.limits.addressConnectionCountMax)
+        let http = HTTPServerBuilder.accepting(silence: options.limits.silenceSeconds, addresses)
         let builder =
             try certificate.map { try HTTPServerBuilder.tls(http, tlsConfiguration: $0.configuration()) }
             ?? http

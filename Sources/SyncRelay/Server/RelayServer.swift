@@ -126,7 +126,9 @@ public struct RelayServer: Sendable {
         _ onListening: @escaping @Sendable (Listening) -> Void
     ) throws -> some Service {
         let limits = options.limits
-        let http = HTTPServerBuilder.accepting(silence: limits.silenceSeconds)
+        let http = HTTPServerBuilder.accepting(
+            silence: limits.silenceSeconds,
+            AddressConnections(countMax: limits.addressConnectionCountMax))
         let builder =
             try certificate.map { try HTTPServerBuilder.tls(http, tlsConfiguration: $0.configuration()) }
             ?? http

@@ -50,6 +50,8 @@ extension RelayServer {
     public struct Limits: Sendable {
         /// The most connections at a time; others wait.
         public var connectionCountMax = 16_384
+        /// The most connections of one address at a time; further ones are closed.
+        public var addressConnectionCountMax = 4_096
         /// How long a connection may be silent, and how long the least progress may take, in seconds.
         public var silenceSeconds: Double = 30
         /// How long whoever goes on sending a body that was refused has to read the answer, in seconds. Then the connection ends.
@@ -76,6 +78,10 @@ extension RelayServer {
         public var addressHeldAnswerByteCountMax = 64 << 20
         /// The most watches at a time. Each has a connection, and some connections are left for other requests.
         public var watchCountMax = 15_000
+        /// The most watches of one address at a time.
+        public var addressWatchCountMax = 3_750
+        /// The most watches of one channel at a time, whatever addresses they come from.
+        public var channelWatchCountMax = 3_750
         /// How often a watch is told that the relay is alive, in seconds.
         public var heartbeatSeconds: Double = 20
         /// How long a watch lasts, in seconds.
@@ -87,7 +93,8 @@ extension RelayServer {
         /// Makes the default limits with other ones for each address.
         ///
         /// Behind a proxy or a load balancer all devices have one address. So what an address may do grows with the number:
-        /// requests that come at once, wrong tokens, new channels, and the bytes that its requests and their answers hold in memory.
+        /// requests that come at once, wrong tokens, new channels, connections, watches, and the bytes that its requests and
+        /// their answers hold in memory.
         ///
         /// - parameter requestsPerSecond: The most requests of one address a second, from 1 to 1,000,000,000; 50 are the default.
         public init(requestsPerSecond: Double) {
@@ -104,6 +111,8 @@ extension RelayServer {
             func scaled(_ count: Int, upTo all: Int) -> Int {
                 Int(min(Double(count) * max(factor, 1), Double(all)))
             }
+            addressConnectionCountMax = scaled(addressConnectionCountMax, upTo: connectionCountMax)
+            addressWatchCountMax = scaled(addressWatchCountMax, upTo: watchCountMax)
             addressHeldByteCountMax = scaled(addressHeldByteCountMax, upTo: heldByteCountMax)
             addressHeldAnswerByteCountMax = scaled(
                 addressHeldAnswerByteCountMax, upTo: heldAnswerByteCountMax)

@@ -47,9 +47,35 @@ final class ServedWatch: Sendable {
 
 /// The watches that are open.
 final class RelayWatches: Sendable {
+    /// Whom a watch counts for.
+    struct Owner: Sendable {
+        let address: String
+        let channel: RelayChannelID
+    }
+
+    private struct State {
+        var watches: [Int64: ServedWatch] = [:]
+        var owners: [Int64: Owner] = [:]
+        var addressCounts: [String: Int] = [:]
+        var channelCounts: [RelayChannelID: Int] = [:]
+        var lastNumber: Int64 = 0
+        var isClosing = false
+
+        mutating func count(_ owner: Owner, by change: Int) {
+            let address = (addressCounts[owner.address] ?? 0) + change
+            addressCounts[owner.address] = address > 0 ? address : nil
+            let channel = (channelCounts[owner.channel] ?? 0) + change
+            channelCounts[owner.channel] = channel > 0 ? channel : nil
+        }
+
+        mutating func remove(_ number: Int64) -> ServedWatch? {
+            if let owner = owners.removeValue(forKey: number) { count(owner, by: -1) }
+            return watches.removeValue(forKey: number)
+        }
+    }
+
     let limits: RelayServer.Limits
-    private let state = Mutex<(watches: [Int64: ServedWatch], lastNumber: Int64, isClosing: Bool)>(
-        ([:], 0, false))
+    private let state = Mutex(State())
 
     init(limits: RelayServer.Limits) { self.limits = limits }
 
@@ -58,14 +84,24 @@ final class RelayWatches: Sendable {
 
     /// Opens a watch.
     ///
+    /// - parameters:
+    ///     - owner: Whom it counts for; nil for all together.
+    ///     - now: The time.
     /// - throws: ``RelayProblem`` of code `unavailable` when there are too many, or the relay ends.
-    func open(at now: ContinuousClock.Instant = .now) throws -> (number: Int64, watch: ServedWatch) {
+    func open(
+        for owner: Owner? = nil, at now: ContinuousClock.Instant = .now
+    ) throws -> (number: Int64, watch: ServedWatch) {
         try state.withLock { state in
             guard !state.isClosing else { throw RelayProblem(.unavailable, "the relay is ending") }
             guard state.watches.count < limits.watchCountMax else {
                 throw RelayProblem(
                     .unavailable, "as many clients wait for changes as may; try again later", retrySeconds: 30
                 )
+            }
+            if let owner {
+                try requireRoom(for: owner, state)
+                state.count(owner, by: 1)
+                state.owners[state.lastNumber + 1] = owner
             }
             state.lastNumber += 1
             let watch = ServedWatch(opened: now)
@@ -74,8 +110,22 @@ final class RelayWatches: Sendable {
         }
     }
 
+    /// One address, or those who have the token of one channel, do not keep all others from waiting.
+    private func requireRoom(for owner: Owner, _ state: State) throws {
+        guard state.addressCounts[owner.address] ?? 0 < limits.addressWatchCountMax else {
+            throw RelayProblem(
+                .unavailable, "as many clients of this address wait for changes as may; try again later",
+                retrySeconds: 30)
+        }
+        guard state.channelCounts[owner.channel] ?? 0 < limits.channelWatchCountMax else {
+            throw RelayProblem(
+                .unavailable, "as many clients wait for changes of the channel as may; try again later",
+                retrySeconds: 30)
+        }
+    }
+
     /// Forgets a watch whose client is gone, and ends it.
-    func close(_ number: Int64) { state.withLock { $0.watches.removeValue(forKey: number) }?.end() }
+    func close(_ number: Int64) { state.withLock { $0.remove(number) }?.end() }
 
     /// Ends those that have lasted long enough, and tells the others that the relay is alive.
     func beat(at now: ContinuousClock.Instant = .now) {

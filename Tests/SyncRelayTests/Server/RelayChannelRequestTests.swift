@@ -193,4 +193,22 @@ import Testing
             #expect(answer.problem == .malformed)
         }
     }
+
+    @Test func newChannelsAreLimitedMoreThanTheUseOfThoseThatThereAre() async throws {
+        let relay = try await RunningRelay {
+            $0.limits.newChannelBurst = 2
+            $0.limits.newChannelsPerSecond = 0.001
+        }
+        func make(_ channel: TestChannel) async throws -> RunningRelay.Answer {
+            let body = Data(try RelayJSON.encode(channel.registration))
+            return try await relay.request(.PUT, channel.path, body: body)
+        }
+        let channels = (0..<3).map { _ in TestChannel() }
+        for channel in channels.prefix(2) { #expect(try await make(channel).status == 201) }
+        let refused = try await make(channels[2])
+        #expect(refused.status == 429 && refused.problem == .busy && refused.headers["retry-after"] != nil)
+        #expect(try await relay.storage.registration(of: channels[2].id) == nil)
+        for _ in 0..<3 { #expect(try await make(channels[0]).status == 200) }
+        #expect(try await relay.put("a", Data([1]), in: channels[1]).status == 201)
+    }
 }

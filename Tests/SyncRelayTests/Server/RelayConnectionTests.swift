@@ -1,3 +1,4 @@
+import AsyncHTTPClient
 import Foundation
 import TestSupport
 import Testing
@@ -15,6 +16,27 @@ import Testing
         let state = try JSONSerialization.jsonObject(with: answer.body) as? [String: Any]
         let loads = try #require(state?["loads"] as? [String: [String: Int]])
         return try #require(loads["connections"]?["count"])
+    }
+
+    @Test func connectionsOfAnAddressAreBounded() async throws {
+        let relay = try await RunningRelay { $0.limits.addressConnectionCountMax = 3 }
+        let channel = try await relay.channel()
+        let epoch = try await relay.storage.state(of: channel.id).epoch
+        // Each watch has a connection, and the first one that which made the channel.
+        var watches: [HTTPClientResponse] = []
+        for _ in 0..<3 {
+            watches.append(
+                try await relay.open(
+                    .GET, channel.path + "/watch?after=0&epoch=\(epoch)", token: channel.readToken))
+        }
+        #expect(watches.allSatisfy { $0.status == .ok })
+        let port = relay.port
+        let request = Data("GET /health HTTP/1.1\r\nhost: relay\r\nconnection: close\r\n\r\n".utf8)
+        let ask: @Sendable () -> Data? = { LoopbackSocket(port: port)?.exchange(request) }
+        #expect(await onThread(ask)?.isEmpty == true)
+        watches.removeAll()
+        // Where they were is room for another one.
+        while await onThread(ask)?.isEmpty != false { await Task.yield() }
     }
 
     @Test func whoSendsManyRequestsAndReadsNoAnswerIsLeft() async throws {

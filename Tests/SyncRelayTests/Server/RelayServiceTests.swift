@@ -82,24 +82,6 @@ import Testing
         }
     }
 
-    @Test func newChannelsAreLimitedMoreThanTheUseOfThoseThatThereAre() async throws {
-        let relay = try await RunningRelay {
-            $0.limits.newChannelBurst = 2
-            $0.limits.newChannelsPerSecond = 0.001
-        }
-        func make(_ channel: TestChannel) async throws -> RunningRelay.Answer {
-            let body = Data(try RelayJSON.encode(channel.registration))
-            return try await relay.request(.PUT, channel.path, body: body)
-        }
-        let channels = (0..<3).map { _ in TestChannel() }
-        for channel in channels.prefix(2) { #expect(try await make(channel).status == 201) }
-        let refused = try await make(channels[2])
-        #expect(refused.status == 429 && refused.problem == .busy && refused.headers["retry-after"] != nil)
-        #expect(try await relay.storage.registration(of: channels[2].id) == nil)
-        for _ in 0..<3 { #expect(try await make(channels[0]).status == 200) }
-        #expect(try await relay.put("a", Data([1]), in: channels[1]).status == 201)
-    }
-
     @Test func manyDevicesBehindOneAddressMayAskForMore() {
         let usual = RelayServer.Limits()
         let many = RelayServer.Limits(requestsPerSecond: 500)
@@ -108,6 +90,9 @@ import Testing
         #expect(many.wrongTokenBurst == 10 * usual.wrongTokenBurst)
         #expect(many.newChannelsPerSecond == 10 * usual.newChannelsPerSecond)
         #expect(many.newChannelBurst == 10 * usual.newChannelBurst)
+        #expect(many.addressConnectionCountMax == usual.connectionCountMax)
+        #expect(many.addressWatchCountMax == usual.watchCountMax)
+        #expect(many.channelWatchCountMax == usual.channelWatchCountMax)
         #expect(many.addressHeldByteCountMax == usual.heldByteCountMax)
         #expect(many.addressHeldAnswerByteCountMax == usual.heldAnswerByteCountMax)
         // Who allows less does not forbid a large file, or a mistyped token.
@@ -115,6 +100,8 @@ import Testing
         #expect(few.requestsPerSecond == 5 && few.requestBurst == usual.requestBurst / 10)
         #expect(few.wrongTokensPerSecond == usual.wrongTokensPerSecond)
         #expect(few.newChannelBurst == usual.newChannelBurst)
+        #expect(few.addressConnectionCountMax == usual.addressConnectionCountMax)
+        #expect(few.addressWatchCountMax == usual.addressWatchCountMax)
         #expect(few.addressHeldByteCountMax == usual.addressHeldByteCountMax)
         #expect(few.addressHeldAnswerByteCountMax == usual.addressHeldAnswerByteCountMax)
         for number in [-.infinity, .nan, 0] as [Double] {

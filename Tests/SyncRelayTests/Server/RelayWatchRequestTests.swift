@@ -135,6 +135,30 @@ import Testing
         withExtendedLifetime(lines) {}
     }
 
+    @Test(arguments: [true, false]) func watchesOfAnAddressAndOfAChannelAreBounded(_ isOfChannel: Bool)
+        async throws
+    {
+        let relay = try await RunningRelay {
+            if isOfChannel { $0.limits.channelWatchCountMax = 1 } else { $0.limits.addressWatchCountMax = 1 }
+        }
+        let channel = try await relay.channel()
+        let other = try await relay.channel()
+        let epoch = try await relay.storage.state(of: channel.id).epoch
+        func answer(_ channel: TestChannel) async throws -> HTTPClientResponse {
+            try await relay.open(
+                .GET, channel.path + "/watch?after=0&epoch=\(epoch)", token: channel.readToken)
+        }
+        let first = try await answer(channel)
+        let second = try await answer(channel)
+        let third = try await answer(other)
+        #expect(first.status == .ok && second.status == .serviceUnavailable)
+        #expect(second.headers.first(name: "retry-after") == "30")
+        #expect(third.status == (isOfChannel ? .ok : .serviceUnavailable))
+        // Other requests are answered.
+        #expect(try await relay.put("a", Data([1]), in: channel).status == 201)
+        withExtendedLifetime((first, third)) {}
+    }
+
     @Test func theEndOfARelayEndsItsWatches() async throws {
         let relay = try await RunningRelay()
         let channel = try await relay.channel()
@@ -180,6 +204,23 @@ import Testing
         let watches = RelayWatches(limits: limits)
         for _ in 0..<limits.watchCountMax { _ = try watches.open() }
         #expect(throws: RelayProblem.self) { try watches.open() }
+    }
+
+    @Test func watchesThatEndMakeRoomForOthersOfTheirAddressAndChannel() throws {
+        var limits = RelayServer.Limits()
+        (limits.addressWatchCountMax, limits.channelWatchCountMax) = (2, 3)
+        let watches = RelayWatches(limits: limits)
+        let channel = RelayChannelID.random()
+        func open(_ address: String) throws -> Int64 {
+            try watches.open(for: .init(address: address, channel: channel)).number
+        }
+        for _ in 0..<3 {
+            var numbers = [try open("a"), try open("a"), try open("b")]
+            #expect(throws: RelayProblem.self) { try open("a") }
+            #expect(throws: RelayProblem.self) { try open("c") }
+            numbers.append(try watches.open(for: .init(address: "c", channel: .random())).number)
+            for number in numbers { watches.close(number) }
+        }
     }
 
     @Test func noWatchIsOpenedAfterTheEnd() throws {

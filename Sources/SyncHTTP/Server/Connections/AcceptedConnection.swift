@@ -60,13 +60,17 @@ package struct AcceptedConnections: ServerChildChannel {
 extension HTTPServerBuilder {
     /// HTTP 1.1 of a server that may end while devices connect.
     ///
-    /// - parameter silence: How long a connection may say nothing, or read nothing of what it was sent, in seconds.
-    package static func accepting(silence: Double) -> HTTPServerBuilder {
+    /// - parameters:
+    ///     - silence: How long a connection may say nothing, or read nothing of what it was sent, in seconds.
+    ///     - addresses: What bounds the connections of each address.
+    package static func accepting(silence: Double, _ addresses: AddressConnections) -> HTTPServerBuilder {
         let silence = TimeAmount.milliseconds(Int64(silence * 1000))
         return HTTPServerBuilder { responder in
             AcceptedConnections(
                 configuration: .init(
-                    additionalChannelHandlers: [UnreadAnswers(silence: silence)], idleTimeout: silence),
+                    additionalChannelHandlers: [
+                        AddressBound(addresses), UnreadAnswers(silence: silence),
+                    ], idleTimeout: silence),
                 responder: responder)
         }
     }

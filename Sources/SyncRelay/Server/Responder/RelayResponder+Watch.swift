@@ -9,7 +9,7 @@ extension RelayResponder {
         _ channel: RelayChannelID, _ request: Request, _ context: RelayContext
     ) async throws -> Response {
         let known = try moment(of: request)
-        let (number, watch) = try watches.open()
+        let (number, watch) = try watches.open(for: .init(address: context.address, channel: channel))
         let observation = storage.observe(channel) { moment in
             if let moment { watch.tell(moment) } else { watch.end() }
         }
