@@ -39,6 +39,28 @@ import Testing
         while await onThread(ask)?.isEmpty != false { await Task.yield() }
     }
 
+    @Test(.timeLimit(.minutes(2))) func aRequestWithoutEndAfterALongAnswerEndsItsConnection() async throws {
+        let relay = try await RunningRelay {
+            ($0.limits.silenceSeconds, $0.limits.heartbeatSeconds) = (1, 0.1)
+        }
+        let channel = try await TestChannel(in: relay.storage)
+        let head = "host: relay\r\nauthorization: \(channel.writeToken.authorization)\r\n"
+        // One thread uses it at a time.
+        nonisolated(unsafe) let client = try #require(LoopbackSocket(port: relay.port))
+        client.push(Data("GET \(channel.path)/watch HTTP/1.1\r\n\(head)\r\n".utf8))
+        // The watch lasts longer than a connection may be silent, which another one has begun later to see.
+        let other = try await relay.open(.GET, channel.path + "/watch", token: channel.readToken)
+        var lines = other.body.makeAsyncIterator()
+        for _ in 0..<15 { _ = try await lines.next() }
+        let digest = RelayDigest(of: Data()).contentDigest
+        client.push(
+            Data(
+                "PUT \(channel.path("a")) HTTP/1.1\r\n\(head)content-digest: \(digest)\r\ncontent-length: 9\r\n\r\n"
+                    .utf8))
+        let told = await onThread { client.exchange(Data()) }
+        #expect(told.starts(with: Data("HTTP/1.1 200".utf8)))
+    }
+
     @Test func whoSendsManyRequestsAndReadsNoAnswerIsLeft() async throws {
         let relay = try await RunningRelay { $0.limits.silenceSeconds = 1 }
         let channel = try await relay.channel()

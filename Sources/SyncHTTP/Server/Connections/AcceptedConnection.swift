@@ -70,6 +70,7 @@ extension HTTPServerBuilder {
                 configuration: .init(
                     additionalChannelHandlers: [
                         AddressBound(addresses), UnreadAnswers(silence: silence),
+                        SilentRequests(silence: silence),
                     ], idleTimeout: silence),
                 responder: responder)
         }
