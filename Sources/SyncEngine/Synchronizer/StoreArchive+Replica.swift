@@ -2,7 +2,9 @@ import CipherStore
 import Foundation
 
 extension Synchronizer {
-    /// Writes an archive of the store, for backups.
+    /// Writes an archive of the store, for backups and new replicas: without the keys, devices and remotes of this file.
+    ///
+    /// A restoration makes a replica of its own, which has no use for them. Whoever else opens the archive could pose as this device.
     ///
     /// - parameters:
     ///     - path: Where the archive goes; no file may be there.
@@ -15,7 +17,7 @@ extension Synchronizer {
         try database.writeWithoutTransaction { db in
             try StoreArchive.write(
                 of: db, to: path, lock: lock, preparation: FoldedStore.preparation(environment), now: now,
-                progress: progress)
+                progress: progress, finishing: Self.forgetSecrets)
         }
     }
 
@@ -27,12 +29,17 @@ extension Synchronizer {
         try database.writeWithoutTransaction { db in
             try StoreArchive.write(
                 of: db, lock: lock, preparation: FoldedStore.preparation(environment),
-                finishing: { copy in
-                    try copy.inTransaction {
-                        try RemoteSchema.forget(copy)
-                        return .commit
-                    }
-                }, now: now, progress: progress, to: output)
+                finishing: Self.forgetSecrets, now: now, progress: progress, to: output)
+        }
+    }
+
+    /// Removes what belongs to one file only from a copy of it.
+    ///
+    /// What says where the file is stays, so that the copy is known for one: ``StoreFence``.
+    static func forgetSecrets(in copy: Database) throws {
+        try copy.inTransaction {
+            try RemoteSchema.forget(copy)
+            return .commit
         }
     }
 

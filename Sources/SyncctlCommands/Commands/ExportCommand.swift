@@ -29,7 +29,8 @@ struct ExportCommand: ParsableCommand {
 
             A file whose name ends in .csa is an archive: one encrypted file that is authenticated as \
             a whole. A store is made of it with: syncctl init --from. An encrypted copy is a replica \
-            of its own, and can be synchronized. CSV, JSON lines, \
+            of its own, and can be synchronized. Neither has the keys of this store's device, its \
+            membership, its remotes or its server. CSV, JSON lines, \
             SQL and --plaintext are not encrypted: whoever reads the file reads everything.
             """)
 

@@ -20,12 +20,13 @@ public enum StoreArchive {
     ///     - isShared: Whether other users of the machine may read the file, as its mode says. What is in it
     ///       only they read who open it.
     ///     - progress: Called with how far it is; an error that it throws ends the whole.
+    ///     - finishing: Changes the copy before it is sealed.
     /// - throws: A ``StoreError``: `exists`, `reservedName`, `encryptionMismatch` when the source is not encrypted,
-    ///   `damaged`, `full`, …; a ``DatabaseError``. No file is left at `path` then.
+    ///   `damaged`, `full`, …; a ``DatabaseError``; what `finishing` throws. No file is left at `path` then.
     public static func write(
         of source: Database, to path: String, lock: ArchiveLock,
         preparation: StorePreparation? = nil, now: Date = Date(), isShared: Bool = false,
-        progress: StoreProgressHandler? = nil
+        progress: StoreProgressHandler? = nil, finishing: ((Database) throws -> Void)? = nil
     ) throws {
         try FileReplacement.requireNoOwner(of: path)
         guard FileIdentity(path: path) == nil else {
@@ -38,7 +39,8 @@ public enum StoreArchive {
             let archive = try FileReplacement(destination: path, purpose: Self.purpose)
             do {
                 try content.write(
-                    source, inner, lock, preparation, now, path: path, progress: progress
+                    source, inner, lock, preparation, now, path: path, progress: progress,
+                    finishing: finishing
                 ) { try OutputDescriptor(archive.temporary, for: path).write }
                 if isShared { archive.allowReading() }
                 try archive.moveIntoPlace()

@@ -4,7 +4,7 @@ import SyncMembers
 
 /// What this file alone may know: the private keys of its device, and the content keys that it has opened.
 ///
-/// No copy, snapshot or export has them (``RemoteSchema/forget(_:)``): whoever opens one would be this device.
+/// No copy, archive, snapshot or export has them (``RemoteSchema/forget(_:)``): whoever opens one would be this device.
 enum MemberSecrets {
     static let schema = """
         CREATE TABLE _sync_member_key (

@@ -93,8 +93,8 @@ extension Synchronizer {
         }
     }
 
-    /// Writes an archive of the store for a new replica on another device: without the keys,
-    /// devices and invitations of this file, which an ordinary archive keeps for a restoration.
+    /// Writes an archive of the store for a new replica on another device, of a copy under a key of its own: without the keys,
+    /// devices and invitations of this file, as any archive.
     ///
     /// - parameters:
     ///     - path: Where the archive goes; no file may be there.
@@ -111,12 +111,8 @@ extension Synchronizer {
         try database.write { _ = try FoldedStore.fold($0, environment) }
         defer { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(copy + suffix) } }
         try database.writeWithoutTransaction { db in
-            try StoreCopy.make(of: db, at: copy, passphrase: secret, progress: progress) { copy in
-                try copy.inTransaction {
-                    try RemoteSchema.forget(copy)
-                    return .commit
-                }
-            }
+            try StoreCopy.make(
+                of: db, at: copy, passphrase: secret, progress: progress, finishing: Self.forgetSecrets)
         }
         var configuration = Configuration()
         configuration.encryption = .required
