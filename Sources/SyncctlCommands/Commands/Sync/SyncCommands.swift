@@ -136,8 +136,9 @@ struct SyncCommand: ParsableCommand {
         abstract: "Exchange changes with another store, both ways.",
         usage: "syncctl sync <store> [--remote <store>] [<options>]",
         discussion: """
-            Each direction is applied as a whole or not at all. Exits with 3 when rows could not \
-            be written yet; they are kept and tried again.
+            Each bundle of changes is applied as a whole or not at all. One is all that a store or server \
+            sends; a large push to a server, and what is in a folder, a bucket or a relay, are several. \
+            Exits with 3 when rows could not be written yet; they are kept and tried again.
 
             A folder that files go through, on a stick or kept equal on several machines by a program \
             such as Syncthing, connects any number of replicas. Its files are encrypted under a \
