@@ -10,6 +10,8 @@ struct RequestChain {
         case hearing
         /// The head of another device was told, which says only what it has read.
         case head
+        /// Nothing was asked for long.
+        case poll
     }
 
     let device: Int
@@ -32,7 +34,7 @@ struct RequestChain {
         switch purpose {
         case .wake: (connects, watches) = (true, true)
         case .head: readCount = 1
-        case .edit, .hearing: break
+        case .edit, .hearing, .poll: break
         }
     }
 

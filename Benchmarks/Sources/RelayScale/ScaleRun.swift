@@ -2,7 +2,8 @@
 ///
 /// A device that is taken up connects, asks what is new, reads it and watches. An edit is three requests (what is new, the
 /// changes, the head), and each other device that watches reads it by three. Who has read something says so in its own head,
-/// once an hour at most. A watch begins anew each ten minutes. All of that is what docs/relay.md says.
+/// once an hour at most. A watch begins anew each ten minutes, and who has asked nothing for five asks what is new. All of that
+/// is what docs/relay.md says.
 struct ScaleRun {
     struct Setting {
         var deviceCount: Int
@@ -20,6 +21,7 @@ struct ScaleRun {
         case sleep(device: Int)
         case edit(device: Int, session: Int32)
         case renew(device: Int, session: Int32)
+        case poll(device: Int, session: Int32)
         case step(RequestChain)
     }
 
@@ -33,9 +35,14 @@ struct ScaleRun {
         var session: Int32 = 0
         var end = 0.0
         var seen = 0
+        /// When it asked what is new last.
+        var asked = 0.0
         var headTime = -86_400.0
         var hasUnsent = false
     }
+
+    /// How long a device that watches asks nothing at most, in seconds.
+    private static let pollSeconds = 300.0
 
     private let setting: Setting
     private var random: ModelRandom
@@ -117,6 +124,8 @@ struct ScaleRun {
                     _ = request(.watch, at: time)
                     events.add(event, at: time + 600)
                 }
+            case .poll(let device, let session):
+                if devices[device].session == session { poll(device, time) }
             case .step(let chain): step(chain, at: time)
             }
         }
@@ -154,6 +163,7 @@ struct ScaleRun {
 
     /// What is to be read: each head and bundle that came since, or one bundle of everything when they are many.
     private mutating func list(_ chain: inout RequestChain, at time: Double) {
+        devices[chain.device].asked = time
         if case .head = chain.purpose { return }
         let channel = devices[chain.device].channel
         let missing = positions[channel] - devices[chain.device].seen
@@ -171,7 +181,7 @@ struct ScaleRun {
         case .hearing:
             // What comes late because of an outage is told apart.
             if setting.outage.map({ time < $0.start }) ?? true { tally.arrivals.add(time - chain.start) }
-        case .edit, .head: break
+        case .edit, .head, .poll: break
         case .wake(let isBack):
             if let outage = setting.outage, isBack {
                 recoverySeconds = max(recoverySeconds, time - outage.end)
@@ -182,6 +192,8 @@ struct ScaleRun {
             tally.openWatches += 1
             tally.openWatchesMax = max(tally.openWatchesMax, tally.openWatches)
             events.add(.renew(device: device, session: devices[device].session), at: time + 600)
+            events.add(
+                .poll(device: device, session: devices[device].session), at: time + Self.pollSeconds)
             if devices[device].hasUnsent { send(device, at: time) }
         }
     }
@@ -241,6 +253,20 @@ struct ScaleRun {
         devices[device].hasUnsent = true
         guard !isOut(time) else { return drop(device, time) }
         if devices[device].isWatching { send(device, at: time) }
+    }
+
+    /// Asks what is new where nothing was asked for long, since a relay need not tell all.
+    private mutating func poll(_ device: Int, _ time: Double) {
+        guard devices[device].isWatching else { return }
+        guard !isOut(time) else { return drop(device, time) }
+        if time - devices[device].asked >= Self.pollSeconds {
+            devices[device].asked = time
+            events.add(.step(RequestChain(.poll, device: device, start: time)), at: time)
+        }
+        // At least a second later, whatever the sum is rounded to.
+        events.add(
+            .poll(device: device, session: devices[device].session),
+            at: max(devices[device].asked + Self.pollSeconds, time + 1))
     }
 
     private mutating func send(_ device: Int, at time: Double) {
