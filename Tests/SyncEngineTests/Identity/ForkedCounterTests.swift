@@ -249,4 +249,39 @@ import Testing
         try expectEqual([a, away])
         #expect(try stars(a) == 101)
     }
+
+    // MARK: Shares as values
+
+    /// What others take into a sum has to be the same everywhere, or replicas show different values of one version.
+    @Test func aShareOfMoreEntriesThanTheContractSaysAddsNothing() {
+        for (count, total) in [(1, 1), (1_024, 1_024), (1_025, 0)] {
+            let entries = (1...count).map { number in
+                CounterShare.Entry(
+                    sequence: Int64(number), timestamp: Int64(number), nonce: 0, sum: Int64(number))
+            }
+            let share = CounterShare(origin: ReplicaID(high: 1, low: 2), entries: entries)
+            let added = share.bytes.withUnsafeBytes { (bytes) -> Int64 in
+                var sum = CounterTotal()
+                return sum.add(.blob(bytes))
+            }
+            #expect(added == Int64(total), "\(count) entries")
+        }
+    }
+
+    @Test func aBlobThatIsNoShareAddsNothing() {
+        let share = CounterShare(
+            origin: ReplicaID(high: 1, low: 2),
+            entries: [CounterShare.Entry(sequence: 1, timestamp: 1, nonce: 0, sum: 7)])
+        let damaged: [[UInt8]] = [
+            [], Array(share.bytes.prefix(17)), Array(share.bytes.dropLast()),
+            [2] + Array(share.bytes.dropFirst()),
+        ]
+        for bytes in damaged {
+            let added = bytes.withUnsafeBytes { (bytes) -> Int64 in
+                var sum = CounterTotal()
+                return sum.add(.blob(bytes))
+            }
+            #expect(added == 0, "\(bytes.count) bytes")
+        }
+    }
 }
