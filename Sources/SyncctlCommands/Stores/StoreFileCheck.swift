@@ -130,7 +130,11 @@ package enum StoreFileCheck {
         }
         let content = FileContent(ofFile: path)
         guard content != .text else {
-            throw Failure.noKeyOpens("\(path): it is a text, and no archive")
+            throw Failure(
+                "\(path): it is a text, and no archive",
+                hints: [
+                    "CSV and JSON Lines go into a store with: syncctl import <store> \(CommandWords.path(path))"
+                ])
         }
         // One that has the name of an archive, and another head, is damaged, which its reader says.
         guard [.plaintext, .other].contains(content), !ArchiveName.isArchive(path),
