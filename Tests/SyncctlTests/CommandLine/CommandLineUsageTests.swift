@@ -132,6 +132,16 @@ import Testing
         }
     }
 
+    /// A line that is broken in the source goes on in the next one.
+    @Test func helpShowsNoBackslashesOfItsSource() throws {
+        for command in ["graph", "export", "sync", "init", "status", "track"] {
+            let help = try CommandRunner.runHere(["help", command]).output
+            // Examples have such lines for a shell.
+            let text = help.components(separatedBy: "EXAMPLE")[0].split(whereSeparator: \.isWhitespace)
+            #expect(text.count > 3 && !text.contains("\\"), "\(command)")
+        }
+    }
+
     @Test func passphraseFilesAreCompleted() throws {
         let script = try CommandRunner.runHere(["--generate-completion-script", "bash"]).output
         for option in ["", "remote-", "new-", "to-", "clone-", "archive-", "bundle-"] {

@@ -10,8 +10,8 @@ struct GraphCommand: ParsableCommand {
         abstract: "Draw the replicas that a store knows, and which changes each of them has, as SVG.",
         usage: "syncctl graph <store> [--to <file>] [<options>]",
         discussion: """
-            The picture shows this store in the middle, and the other replicas around it. A line leads to \\
-            those that it was synchronized with itself. Below, there is a row for each replica, and a column \\
+            The picture shows this store in the middle, and the other replicas around it. A line leads to \
+            those that it was synchronized with itself. Below, there is a row for each replica, and a column \
             for each that made changes: how many changes are missing there, as far as it is known here.
 
             EXAMPLES:
