@@ -53,7 +53,7 @@ public struct FolderReport: Equatable, Sendable {
     public internal(set) var pulled: SyncReport.Transfer?
     /// What was put into the folder, or nil when nothing was missing there.
     public internal(set) var pushed: SyncReport.Transfer?
-    /// The replicas that have written into the folder.
+    /// The replicas whose files were in the folder before this synchronization wrote.
     public internal(set) var replicas: [ReplicaID] = []
     /// Whether the bundles of this replica were replaced by a fresh one of everything.
     public internal(set) var isCompacted = false
