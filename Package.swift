@@ -170,6 +170,7 @@ let package = Package(
             dependencies: [
                 "CipherStore", "SyncEngine", "SyncMembers", "SyncWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: settings),
         .executableTarget(

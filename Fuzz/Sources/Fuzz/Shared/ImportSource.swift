@@ -1,1 +1,1 @@
-../../../../Sources/SyncctlCommands/Import/ImportSource.swift
+../../../../Sources/SyncctlCommands/Import/Source/ImportSource.swift

@@ -27,14 +27,9 @@ extension ImportSource {
             return
         }
         defer { close(descriptor) }
-        let spool = try Self.makeSpool()
-        do {
-            let size = try Self.copy(from: descriptor, to: spool, name: name, progress: progress)
-            self.init(name, spool, size)
-        } catch {
-            close(spool)
-            throw error
-        }
+        let spool = try ImportSpool()
+        try Self.copy(from: descriptor, to: spool, name: name, progress: progress)
+        self.init(name, spool, spool.byteCount)
     }
 
     private static func duplicate(_ descriptor: Int32) throws(CSVError) -> Int32 {
@@ -43,21 +38,9 @@ extension ImportSource {
         return copy
     }
 
-    private static func makeSpool() throws -> Int32 {
-        let template = NSTemporaryDirectory() + "/syncctl-XXXXXX"
-        var name = Array(template.utf8CString)
-        let descriptor = mkstemp(&name)
-        guard descriptor >= 0 else {
-            throw Failure.system("cannot create a file in \(NSTemporaryDirectory())", code: errno)
-        }
-        unlink(name)
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        return descriptor
-    }
-
     private static func copy(
-        from source: Int32, to target: Int32, name: String, progress: StepProgress
-    ) throws -> Int64 {
+        from source: Int32, to spool: ImportSpool, name: String, progress: StepProgress
+    ) throws {
         var buffer = [UInt8](repeating: 0, count: 256 << 10)
         var size: Int64 = 0
         while true {
@@ -73,7 +56,7 @@ extension ImportSource {
                 throw Failure.system("cannot read \(name)", code: errno)
             }
             let code = buffer.withUnsafeBytes {
-                DescriptorOutput.write(UnsafeRawBufferPointer(rebasing: $0[..<count]), to: target)
+                spool.append(UnsafeRawBufferPointer(rebasing: $0[..<count]))
             }
             guard code == 0 else {
                 throw Failure.system(
@@ -83,7 +66,6 @@ extension ImportSource {
             size += Int64(count)
         }
         progress.finish()
-        return size
     }
 
     private static func systemRead(_ descriptor: Int32, _ base: UnsafeMutableRawPointer?, _ count: Int) -> Int

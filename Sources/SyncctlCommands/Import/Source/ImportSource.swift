@@ -8,10 +8,15 @@ import Foundation
     import Darwin
 #endif
 
+/// Bytes that can be read from any place.
+protocol ImportContent: Sendable {
+    /// Reads bytes from a place.
+    ///
+    /// - returns: Their number, 0 at the end, or -1 with `errno`.
+    func read(into buffer: UnsafeMutableRawPointer, count: Int, at offset: Int64) -> Int
+}
+
 /// The bytes of an import, which are read twice: a file, or what came through a pipe.
-///
-/// What comes through a pipe waits in a file that only its owner can read and that has no name from the moment it
-/// is there, so that nothing of it is left whatever ends the process.
 final class ImportSource: Sendable {
     /// What stands for standard input on the command line.
     static let standardInput = "-"
@@ -19,7 +24,7 @@ final class ImportSource: Sendable {
     /// What messages call it.
     let path: String
     let size: Int64
-    private let descriptor: Int32
+    private let content: any ImportContent
 
     /// Opens a regular file.
     convenience init(path: String) throws(CSVError) {
@@ -29,24 +34,22 @@ final class ImportSource: Sendable {
             throw Self.refusal(
                 path, "not a regular file", hint: "name a file, a pipe, or - for standard input")
         }
-        self.init(path, descriptor, Int64(status.st_size))
+        self.init(path, ImportFile(descriptor), Int64(status.st_size))
     }
 
-    /// - parameter descriptor: Of an open file, which this object closes.
-    init(_ path: String, _ descriptor: Int32, _ size: Int64) {
-        (self.path, self.descriptor, self.size) = (path, descriptor, size)
+    /// - parameters:
+    ///     - path: What messages call it.
+    ///     - content: The bytes.
+    ///     - size: How many there are.
+    init(_ path: String, _ content: any ImportContent, _ size: Int64) {
+        (self.path, self.content, self.size) = (path, content, size)
     }
-
-    deinit { close(descriptor) }
 
     /// Reads bytes from a place.
     ///
     /// - returns: Their number, 0 at the end, or -1 with `errno`.
     func read(into buffer: UnsafeMutableRawPointer, count: Int, at offset: Int64) -> Int {
-        while true {
-            let result = pread(descriptor, buffer, count, off_t(offset))
-            if result >= 0 || errno != EINTR { return result }
-        }
+        content.read(into: buffer, count: count, at: offset)
     }
 
     /// Without O_NONBLOCK, opening a pipe would wait for its writer, whatever the user presses.
@@ -69,5 +72,22 @@ final class ImportSource: Sendable {
 
     static func refusal(_ path: String, _ reason: String, hint: String? = nil) -> CSVError {
         CSVError(code: .cannotOpen, path: path, line: nil, message: "cannot open: \(reason)", hint: hint)
+    }
+}
+
+/// A file that is read where it is.
+private final class ImportFile: ImportContent {
+    private let descriptor: Int32
+
+    /// - parameter descriptor: Of an open file, which this object closes.
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { close(descriptor) }
+
+    func read(into buffer: UnsafeMutableRawPointer, count: Int, at offset: Int64) -> Int {
+        while true {
+            let result = pread(descriptor, buffer, count, off_t(offset))
+            if result >= 0 || errno != EINTR { return result }
+        }
     }
 }
