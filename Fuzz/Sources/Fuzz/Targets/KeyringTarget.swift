@@ -102,7 +102,7 @@ private enum KeyringFuzzing {
             { try $0.remove($0.file.slots[0].id) },
             { keyring in
                 let salt = keyring.file.activeSalt
-                try keyring.resolveRotation(storeSalt: salt, isOnDisk: true, path: "x")
+                try keyring.resolveRotation(storeSalt: salt, path: "x")
             },
             { keyring in
                 let keys = try keyring.slotKeys(of: [], limit: .minimum, path: "x")
