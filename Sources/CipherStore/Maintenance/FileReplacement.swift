@@ -208,15 +208,13 @@ package struct FileReplacement {
         }
     }
 
-    @discardableResult
-    private func synchronizeFolder() -> Bool { Self.synchronizeFolder(of: destination) }
-
-    /// Waits until the names in the folder of a file are on the disk. Some folders can't be opened, and some file systems
-    /// have no fsync for folders; a rename stands anyway.
+    /// Waits until the names in the folder are on the disk. Some folders can't be opened, and some file systems have no
+    /// fsync for folders; the rename stands anyway.
     ///
     /// - returns: Whether that was possible.
-    static func synchronizeFolder(of path: String) -> Bool {
-        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    @discardableResult
+    private func synchronizeFolder() -> Bool {
+        let folder = URL(fileURLWithPath: destination).deletingLastPathComponent().path
         let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }

@@ -143,8 +143,7 @@ struct StoreFileChecks {
             findings.append(
                 .note(
                     "a change of the data key was interrupted",
-                    why:
-                        "the next opening of the store settles it, where its folder can be written to the disk",
+                    why: "the next opening of the store settles it",
                     advice: "open the store: syncctl status \(name)"))
         }
         return findings

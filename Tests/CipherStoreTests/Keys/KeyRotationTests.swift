@@ -132,63 +132,6 @@ import Testing
         #expect(try store.title(.keyed("fourth")) == "kept")
     }
 
-    @Test func bothDataKeysStayUntilTheNewFileIsKnownToBeOnTheDisk() throws {
-        let store = try KeyringStore()
-        var rotating = try store.keyring.opened(try store.bytes(store.keyring.path), .text("first"))
-        let old = rotating.active
-        let next = try DataKey.random()
-        let keys = try rotating.slotKeys(of: [], limit: .minimum, path: "")
-        try rotating.begin(rotationTo: next, keeping: keys)
-        try rotating.resolveRotation(storeSalt: next.salt, isOnDisk: false, path: "")
-        // What is added meanwhile opens either file.
-        try rotating.add(.text("second"), label: "", cost: .minimum, now: Date())
-        let both = try store.keyring.opened(try rotating.encodedNext(path: ""), .text("second"))
-        #expect(both.active.secret.matches(old.secret) && both.active.salt == old.salt)
-        #expect(both.pending?.secret.matches(next.secret) == true && both.pending?.salt == next.salt)
-        try rotating.resolveRotation(storeSalt: next.salt, isOnDisk: true, path: "")
-        let finished = try store.keyring.opened(try rotating.encodedNext(path: ""), .text("second"))
-        #expect(finished.active.salt == next.salt && finished.pending == nil)
-    }
-
-    @Test func aConnectionDoesNotChangeAKeyringThatHasTwoDataKeys() throws {
-        let store = try KeyringStore()
-        var rotating = try store.keyring.opened(try store.bytes(store.keyring.path), .text("first"))
-        let next = try DataKey.random()
-        let keys = try rotating.slotKeys(of: [], limit: .minimum, path: "")
-        try rotating.begin(rotationTo: next, keeping: keys)
-        let bytes = try rotating.encodedNext(path: "")
-        let error = #expect(throws: StoreError.self) {
-            _ = try UnlockedKeyring(bytes: bytes, active: next, slotID: nil, path: "")
-        }
-        #expect(error?.code == .keyringMismatch && error?.message.contains("not finished") == true)
-    }
-
-    /// After a loss of power the name may lead to the old file, if the folder could not be written to the disk. The
-    /// owner of the system may open any folder.
-    @Test(arguments: geteuid() == 0 ? [0o700] : [0o700, 0o300])
-    func theOldDataKeyIsForgottenOnlyWhenTheNewFileIsOnTheDisk(mode: Int) throws {
-        let store = try KeyringStore()
-        let old = Data(try store.bytes(store.path))
-        let files = FileManager.default
-        try files.setAttributes([.posixPermissions: mode], ofItemAtPath: store.folder.path)
-        defer { try? files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: store.folder.path) }
-        try StoreRekey.run(path: store.path, from: Passphrase("first"), to: Passphrase("new"))
-        #expect(try store.title(.keyed("new")) == "kept")
-        let isRotating = try store.keyring.information().isRotating
-        #expect(isRotating == (mode == 0o300))
-        let new = Data(try store.bytes(store.path))
-        try old.write(to: URL(fileURLWithPath: store.path))
-        let keyring = Data(try store.bytes(store.keyring.path))
-        let expected: StoreError.Code? = isRotating ? nil : .keyringMismatch
-        #expect(store.refusal(try .text("new")) == expected)
-        // The folder can be written again.
-        try files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: store.folder.path)
-        try new.write(to: URL(fileURLWithPath: store.path))
-        try keyring.write(to: URL(fileURLWithPath: store.keyring.path))
-        #expect(try store.title(.keyed("new")) == "kept")
-        #expect(try !store.keyring.information().isRotating)
-    }
-
     private func copy(of store: KeyringStore, under key: DataKey) throws -> [UInt8] {
         let queue = try DatabaseQueue(path: store.path, configuration: .keyed("first"))
         defer { try? queue.close() }

@@ -43,26 +43,4 @@ extension Keyring {
         }
         return content
     }
-
-    // MARK: - Rotation
-
-    /// Finishes or forgets a rotation that was interrupted, as the file says. The caller has the lock.
-    ///
-    /// - throws: A ``StoreError`` of code `keyringMismatch`, see ``UnlockedKeyring/resolveRotation(storeSalt:isOnDisk:path:)``.
-    func settleRotation(of keyring: inout UnlockedKeyring) throws {
-        try keyring.resolveRotation(
-            storeSalt: storage.storeSalt(), isOnDisk: storage.isStoreOnDisk(), path: path)
-    }
-
-    /// Finishes a rotation whose file is in place already, if nobody else is at it, and a loss of power can't bring the
-    /// old file back.
-    func finishRotation(of content: [UInt8], opened: UnlockedKeyring) {
-        // Whatever fails here is done by the next one who opens the store, or changes the keyring.
-        try? storage.withLock(waits: false) { access in
-            guard access.bytes == content, storage.isStoreOnDisk() else { return }
-            var keyring = opened
-            keyring.finishRotation()
-            try access.replace(with: keyring.encodedNext(path: path))
-        }
-    }
 }

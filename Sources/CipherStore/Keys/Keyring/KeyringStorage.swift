@@ -42,11 +42,6 @@ struct KeyringStorage {
         return salt.count == CipherSettings.saltByteCount ? salt : nil
     }
 
-    /// Writes the names in the folder of the database file to the disk.
-    ///
-    /// - returns: Whether that was possible, so that a loss of power brings no file back that was replaced.
-    func isStoreOnDisk() -> Bool { FileReplacement.synchronizeFolder(of: storePath) }
-
     /// Throws when a file that is no keyring has the name of the copy, which would replace it. It may be another database.
     ///
     /// - throws: A ``StoreError`` of code `reservedName`, which names that file.

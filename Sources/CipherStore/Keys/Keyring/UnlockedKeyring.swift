@@ -56,13 +56,6 @@ struct UnlockedKeyring {
         self.active = active
         self.slotID = slotID
         slotKey = nil
-        // The key that authenticates the keyring is another one until then, which a connection does not have.
-        guard file.pendingSalt != active.salt else {
-            throw StoreError(
-                .keyringMismatch,
-                "the change of the data key is not finished; close the store, and change its keyring by a passphrase, a recovery key or a key file",
-                path: path)
-        }
         guard file.activeSalt == active.salt,
             KeyringFile.isAuthentic(bytes, key: active, storeID: file.storeID)
         else {
@@ -136,22 +129,16 @@ struct UnlockedKeyring {
             commitment: [], active: SealedDataKey(nonce: [], box: []), pending: nil)
         let slot = KeySlot(
             describing: described, commitment: key.commitment(to: file.associatedData(of: described)),
-            active: try seal(active, for: described, with: key),
-            // Where the folder can't be written to the disk, the store may have either key.
-            pending: try pending.map { try seal($0, for: described, with: key) })
-        file.slots = others + [slot]
-        return slot
-    }
-
-    /// Seals a data key for a slot, and proves that it opens.
-    private func seal(_ key: DataKey, for slot: KeySlot, with slotKey: SlotKey) throws -> SealedDataKey {
-        let associatedData = file.associatedData(of: slot, dataKeySalt: key.salt)
-        let sealed = try slotKey.seal(key.secret, associatedData: associatedData)
-        let proof = try slotKey.open(sealed, associatedData: associatedData)
-        guard let proof, proof.matches(key.secret) else {
+            active: try key.seal(
+                active.secret,
+                associatedData: file.associatedData(of: described, dataKeySalt: file.activeSalt)))
+        let proof = try key.open(
+            slot.active, associatedData: file.associatedData(of: slot, dataKeySalt: file.activeSalt))
+        guard let proof, proof.matches(active.secret) else {
             throw StoreError(.damaged, "the new slot does not open; nothing was changed")
         }
-        return sealed
+        file.slots = others + [slot]
+        return slot
     }
 
     /// Removes a slot.
@@ -228,21 +215,15 @@ struct UnlockedKeyring {
     /// Finishes or forgets a rotation that was interrupted. Whoever calls this has the keyring's
     /// lock, which a rotation holds from its beginning to its end.
     ///
-    /// - parameters:
-    ///     - storeSalt: The salt of the database file, which says whether it was replaced.
-    ///     - isOnDisk: Whether the name leads to that file after a loss of power, too. If that is not known, it may
-    ///       lead to the old one again, and both keys stay.
-    ///     - path: The path of the keyring.
+    /// - parameter storeSalt: The salt of the database file, which says whether it was replaced.
     /// - throws: A ``StoreError`` of code `keyringMismatch` when the file was replaced and the slot
     ///   that was opened is not one of those that the rotation kept, or when the file has neither
     ///   key: then nobody knows which of them will be needed, and both are kept.
-    mutating func resolveRotation(
-        storeSalt: @autoclosure () -> [UInt8]?, isOnDisk: @autoclosure () -> Bool, path: String
-    ) throws {
+    mutating func resolveRotation(storeSalt: @autoclosure () -> [UInt8]?, path: String) throws {
         guard let salt = file.pendingSalt else { return }
         switch storeSalt() {
         case file.activeSalt: abandonRotation()
-        case salt where pending != nil: if isOnDisk() { finishRotation() }
+        case salt where pending != nil: finishRotation()
         case salt: throw Self.notKept(path)
         default:
             throw StoreError(
@@ -265,12 +246,50 @@ struct UnlockedKeyring {
     }
 }
 
+extension KeyringFile {
+    /// Finds the slot that a secret opens, and its key. The commitment proves the secret; nothing
+    /// is decrypted.
+    ///
+    /// - throws: A ``StoreError``: `wrongPassphrase`, `costOutOfRange`, `outOfMemory`.
+    fileprivate func slot(
+        opening secret: Secret, limit: ScryptCost, path: String
+    ) throws -> (KeySlot, SlotKey) {
+        // What was typed or read where a passphrase is asked for may be a recovery key. It has a
+        // checksum, so that no passphrase is taken for one by chance.
+        if secret.kind == .passphrase, slots.contains(where: { $0.kind == .recoveryKey }),
+            let key = try? RecoveryKey(utf8: secret.bytes),
+            let found = try? slot(opening: Secret(key), limit: limit, path: path)
+        {
+            return found
+        }
+        var costly: ScryptCost?
+        for slot in slots where slot.kind == secret.kind {
+            if let cost = slot.cost, cost.logN > limit.logN {
+                costly = cost
+                continue
+            }
+            let key = try SlotKey(secret, salt: slot.salt, cost: slot.cost)
+            if key.matches(slot.commitment, to: associatedData(of: slot)) { return (slot, key) }
+        }
+        if let costly {
+            throw StoreError(
+                .costOutOfRange,
+                "a passphrase of the keyring needs \(costly.memoryByteCount >> 20) MiB of memory to try, more than allowed",
+                path: path)
+        }
+        let others =
+            unknownSlots.isEmpty
+            ? "" : "; \(unknownSlots.count) of its slots are of kinds that only newer programs know"
+        throw StoreError(
+            .wrongPassphrase, "no slot of the keyring opens with this \(secret.kind.noun)\(others)",
+            path: path)
+    }
+}
+
 extension KeySlot {
-    init(
-        describing slot: KeySlot, commitment: [UInt8], active: SealedDataKey, pending: SealedDataKey? = nil
-    ) {
+    init(describing slot: KeySlot, commitment: [UInt8], active: SealedDataKey) {
         self.init(
             id: slot.id, kind: slot.kind, label: slot.label, createdMilliseconds: slot.createdMilliseconds,
-            cost: slot.cost, salt: slot.salt, commitment: commitment, active: active, pending: pending)
+            cost: slot.cost, salt: slot.salt, commitment: commitment, active: active, pending: nil)
     }
 }

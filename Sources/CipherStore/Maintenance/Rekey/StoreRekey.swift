@@ -116,8 +116,7 @@ public enum StoreRekey {
     ///
     /// The rotation can be stopped at any moment: the keyring holds both data keys before the new
     /// file takes the old one's place, and the next one who opens the store, or changes the
-    /// keyring, finishes what was begun. Where the folder of the store can't be written to the disk, a loss of power may
-    /// bring the old file back: there the keyring has both keys until that is possible.
+    /// keyring, finishes what was begun.
     ///
     /// - parameters:
     ///     - path: The path of the database file.
@@ -142,11 +141,6 @@ public enum StoreRekey {
             try keyring.storage.withLock { access in
                 try keyring.storage.requireOwnBackup()
                 var opened = try keyring.unlock(access.bytes, first)
-                if opened.pending != nil {
-                    // There is no room for a third key: all that the system has left to write comes first.
-                    sync()
-                    opened.finishRotation()
-                }
                 let keys = try opened.slotKeys(
                     of: Array(secrets.dropFirst()), limit: keyring.limit, path: keyring.path)
                 let ending = opened.file.slots.filter { keys[$0.id] == nil }
@@ -161,9 +155,8 @@ public enum StoreRekey {
                 defer { source.dispose() }
                 let before = opened
                 try opened.begin(rotationTo: next, keeping: keys)
-                let isOnDisk: Bool
                 do {
-                    isOnDisk = try StoreReplacement(
+                    try StoreReplacement(
                         source: source, path: file,
                         key: next.encryptionKey(settings, slotID: opened.slotID), progress: progress
                     ).run { try access.replace(with: opened.encodedNext(path: keyring.path)) }
@@ -172,8 +165,6 @@ public enum StoreRekey {
                     if access.bytes != before.encoded { try? settle(opened, keyring, &access) }
                     throw error
                 }
-                // After a loss of power the name may lead to the old file, which needs the old key then.
-                guard isOnDisk else { return ending }
                 opened.finishRotation()
                 // The new file stands: what fails now is done at the next opening.
                 try? access.replace(with: opened.encodedNext(path: keyring.path))
@@ -187,7 +178,7 @@ public enum StoreRekey {
         _ opened: UnlockedKeyring, _ keyring: Keyring, _ access: inout KeyringAccess
     ) throws {
         var settled = opened
-        try keyring.settleRotation(of: &settled)
+        try settled.resolveRotation(storeSalt: keyring.storage.storeSalt(), path: keyring.path)
         try access.replace(with: settled.encodedNext(path: keyring.path))
     }
 
@@ -283,5 +274,27 @@ public enum StoreRekey {
             guard let known = explained as? StoreError, known.path == file else { throw explained }
             throw StoreError(known.code, known.message, path: path)
         }
+    }
+}
+
+extension Database {
+    /// Opens an existing encrypted file, waiting a little for its lock.
+    static func openExisting(path: String, secret: Secret) throws -> Database {
+        var configuration = Configuration()
+        configuration.encryption = .required
+        configuration.requiresExistingFile = true
+        configuration.busyMode = .timeout(2)
+        configuration.useKeySlot(secret)
+        return try Database(path: path, configuration: configuration, keyCache: KeyCache())
+    }
+
+    /// Opens an existing encrypted file by its key, waiting a little for its lock.
+    static func openExisting(path: String, key: EncryptionKey) throws -> Database {
+        var configuration = Configuration()
+        configuration.encryption = .required
+        configuration.requiresExistingFile = true
+        configuration.busyMode = .timeout(2)
+        configuration.prepareDatabase { try $0.use(key, isProven: true) }
+        return try Database(path: path, configuration: configuration, keyCache: KeyCache())
     }
 }

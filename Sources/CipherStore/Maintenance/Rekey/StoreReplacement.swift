@@ -26,14 +26,11 @@ struct StoreReplacement {
     ///
     /// - parameter prepare: Runs when the copy is complete and verified, before it takes the
     ///   store's place.
-    /// - returns: Whether it is known that a loss of power does not bring the old file back.
-    @discardableResult
-    func run(_ prepare: () throws -> Void = {}) throws -> Bool {
+    func run(_ prepare: () throws -> Void = {}) throws {
         let isWAL = try String.fetchOne(source, sql: "PRAGMA journal_mode") == "wal"
-        let isOnDisk: Bool
         do {
             try lockExclusively()
-            isOnDisk = try exchange(prepare)
+            try exchange(prepare)
         } catch {
             restoreSource(isWAL: isWAL)
             throw error
@@ -41,10 +38,9 @@ struct StoreReplacement {
         // The new key stands now. A full disk or a process that was quick to open the store must
         // not read as a rekey that failed; the store works in either mode.
         if isWAL { try? restoreWAL() }
-        return isOnDisk
     }
 
-    private func exchange(_ prepare: () throws -> Void) throws -> Bool {
+    private func exchange(_ prepare: () throws -> Void) throws {
         guard let current = source.encryptionKey else {
             throw StoreError(.keyRequired, "the store is not encrypted", path: path)
         }
@@ -70,7 +66,7 @@ struct StoreReplacement {
             try progress?(
                 StoreProgress(phase: .verifying, completedPageCount: pageCount, totalPageCount: pageCount))
             try prepare()
-            return try swap(file)
+            try swap(file)
         } catch {
             file.discard()
             throw error
@@ -109,9 +105,7 @@ struct StoreReplacement {
 
     /// Renames the copy over the store and makes the old file unusable for
     /// processes that still have it open.
-    ///
-    /// - returns: Whether it is known that a loss of power does not bring the old file back.
-    private func swap(_ file: FileReplacement) throws -> Bool {
+    private func swap(_ file: FileReplacement) throws {
         var information = stat()
         // That some file has the name is not enough: it has to be the one that is open.
         guard stat(file.destination, &information) == 0, FileIdentity(information) == source.fileIdentity,
@@ -124,11 +118,10 @@ struct StoreReplacement {
         let isOnDisk = try file.exchangeDestination()
         // A hard link is somebody's backup of the old file: it is left alone. And so is a file to which the name may
         // lead again after a loss of power: it would be all that is left.
-        guard isOnDisk && information.st_nlink == 1 else { return isOnDisk }
+        guard isOnDisk && information.st_nlink == 1 else { return }
         // SQLite's own descriptor is used: closing another one would drop the lock.
         let noise = (0..<key.settings.pageSize).map { _ in UInt8.random(in: 1...255) }
         try? DatabaseFile(source.handle).write(noise, at: 0)
-        return isOnDisk
     }
 
     /// Leaves the store as it was, its journal mode included, for a connection that goes on.

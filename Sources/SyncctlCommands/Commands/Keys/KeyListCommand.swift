@@ -40,9 +40,7 @@ struct KeyListCommand: ParsableCommand {
                 context.note("one slot only: if it is lost, so is the data; add one with: syncctl key add")
             }
             if information.isRotating {
-                context.note(
-                    "a change of the data key was interrupted; opening the store settles it, where its folder can be written to the disk"
-                )
+                context.note("a change of the data key was interrupted; opening the store settles it")
             }
             return .success
         }
