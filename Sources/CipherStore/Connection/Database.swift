@@ -259,12 +259,8 @@ public final class Database {
 
     // The memory of a closed handle is free, so nobody may look at it.
 
-    /// The rowid of the last inserted row. Rows do not count that were inserted by those who were told of the commit of a
-    /// statement outside of a transaction: it is the statement's own row.
-    public var lastInsertedRowID: Int64 {
-        if isClosed { return 0 }
-        return transactionEnd.counts?.rowIDOfLastInsertion(self) ?? SQLiteHandle.lastInsertedRowID(handle)
-    }
+    /// The rowid of the last inserted row.
+    public var lastInsertedRowID: Int64 { isClosed ? 0 : SQLiteHandle.lastInsertedRowID(handle) }
 
     /// The number of rows that the last statement changed.
     public var changesCount: Int { isClosed ? 0 : SQLiteHandle.changesCount(handle) }

@@ -70,23 +70,6 @@ private final class Recorder: TransactionObserver {
         #expect(recorder.take().isEmpty)
     }
 
-    @Test func theRowIDOfAStatementIsItsOwnWhateverItsCommitSetsOff() throws {
-        try queue.writeWithoutTransaction { db throws in
-            try db.execute(sql: "INSERT INTO u VALUES (1), (2)")
-            db.afterNextTransaction { db in try? db.execute(sql: "INSERT INTO u VALUES (3)") }
-            try db.execute(sql: "INSERT INTO t VALUES (1, 1)")
-            let told = try Int.fetchOne(db, sql: "SELECT count(*) FROM u")
-            #expect(told == 3)
-            #expect(db.lastInsertedRowID == 1)
-            // What is inserted afterwards counts as ever.
-            try db.execute(sql: "INSERT INTO u VALUES (4)")
-            #expect(db.lastInsertedRowID == 4)
-            try db.execute(sql: "BEGIN; INSERT INTO t VALUES (2, 2)")
-            #expect(db.lastInsertedRowID == 2)
-            try db.execute(sql: "ROLLBACK")
-        }
-    }
-
     @Test func statementsThatWerePreparedBeforeTheObserverAreSeen() throws {
         let recorder = Recorder { kind in
             if case .update(_, let columns) = kind { columns == ["b"] } else { true }

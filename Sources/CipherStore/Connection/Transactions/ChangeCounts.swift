@@ -12,26 +12,10 @@ struct ChangeCounts {
     /// The number of rows that were changed since the connection opened.
     let totalChanges: Int
 
-    /// The same number when all had been told of the commit: as long as it stays, no later statement has inserted a row.
-    private var totalChangesOnceTold: Int
-
     init(_ db: Database) {
         lastInsertedRowID = db.lastInsertedRowID
         changes = db.changesCount
         totalChanges = db.totalChangesCount
-        totalChangesOnceTold = totalChanges
-    }
-
-    /// The same, once all have been told of the commit.
-    func told(_ db: Database) -> ChangeCounts {
-        var counts = self
-        counts.totalChangesOnceTold = db.totalChangesCount
-        return counts
-    }
-
-    /// The rowid of the last inserted row; nil when another statement has changed rows since all were told.
-    func rowIDOfLastInsertion(_ db: Database) -> Int64? {
-        totalChangesOnceTold == db.totalChangesCount ? lastInsertedRowID : nil
     }
 }
 

@@ -168,7 +168,7 @@ extension Database {
             transactionEnd.toldCount -= 1
             protection = outerProtection
             needsTransaction = neededTransaction
-            transactionEnd.counts = counts?.told(self)
+            transactionEnd.counts = counts
         }
         if isObserved {
             let count = broker.observations.count
