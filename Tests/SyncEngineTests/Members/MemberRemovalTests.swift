@@ -218,6 +218,7 @@ import Testing
 
     /// What is sealed with another key than the epoch's nobody else could open.
     @Test func aContentKeyThatAnotherProgramChangedIsNamedAndNotUsed() throws {
+        let club = try MemberStores()
         let membership = club.anna.synchronizer.membership
         #expect(try membership.record()?.current != nil)
         try club.anna.changeUnobserved("UPDATE _sync_epoch_key SET key = zeroblob(32)")

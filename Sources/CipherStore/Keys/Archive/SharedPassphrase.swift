@@ -26,7 +26,7 @@ public final class SharedPassphrase: Sendable {
     private let keys = Lock<[Parameters: SecretBytes]>([:])
     /// What was derived of passphrases of groups, for all that share this one. Only who has the passphrase gets it.
     private let groupKeys = Lock<[[UInt8]: (passphrase: SecretBytes, key: SecretBytes)]>([:])
-    private static let groupKeyCountMax = 64
+    private static let groupKeyCountMax = 1000
     private let expected = Lock<[UInt8]?>(nil)
     /// What opens the files of all other groups than ``groups``; nil for this one.
     private let base: SharedPassphrase?
@@ -41,7 +41,7 @@ public final class SharedPassphrase: Sendable {
     }
 
     /// The same passphrase, and others for the files of some groups. What it has derived already it need not derive again,
-    /// and it does not learn the others.
+    /// and it gives what it derives of the others to those only who have them, too.
     ///
     /// - parameter groups: Random keys as passphrases, by the ``exactSalt(of:)`` of their groups: they need no costly derivation.
     package init(_ base: SharedPassphrase, groups: [[UInt8]: Secret]) {
@@ -119,7 +119,9 @@ public final class SharedPassphrase: Sendable {
         return try groupKeys.withLock { keys in
             if let known = keys[salt], known.passphrase.matches(passphrase) { return known.key }
             let key = try ScryptCost.minimum.derive(from: passphrase, salt: salt)
-            if keys.count >= Self.groupKeyCountMax { keys.removeAll() }
+            if keys[salt] == nil, keys.count >= Self.groupKeyCountMax, let other = keys.keys.first {
+                keys[other] = nil
+            }
             keys[salt] = (passphrase, key)
             return key
         }

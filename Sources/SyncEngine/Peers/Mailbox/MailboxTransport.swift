@@ -84,7 +84,8 @@ public struct MailboxTransport: Sendable {
         return ArchiveLock(passphrase, salt: epoch.fileSalt)
     }
 
-    /// The same, which opens files of epochs, too. The transport that an app has does not learn the keys.
+    /// The same, which opens files of epochs, too. The transport that an app has opens none of
+    /// them, although it remembers what was derived.
     func opening(_ epochs: [[UInt8]: Secret]) -> MailboxTransport {
         var transport = self
         transport.passphrase = SharedPassphrase(passphrase, groups: epochs)
