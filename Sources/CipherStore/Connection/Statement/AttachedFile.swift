@@ -77,8 +77,9 @@ extension Database {
         guard file.isNew else { return }
         let message =
             "ATTACH without KEY would make a file under the key of this database, which no passphrase opens"
+        // Of SQL with a KEY, messages with a colon are not shown, since they may quote it.
         throw DatabaseError(
-            resultCode: .SQLITE_MISUSE, message: message + "; give it a passphrase: ATTACH … AS … KEY ?",
+            resultCode: .SQLITE_MISUSE, message: message + "; give it a passphrase by ATTACH … AS … KEY ?",
             sql: statement.sql, storeError: StoreError(.encryptionMismatch, message, path: file.name))
     }
 }
