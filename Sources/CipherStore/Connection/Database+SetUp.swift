@@ -4,6 +4,7 @@ extension Database {
     /// Makes the connection ready: what needs no page first, then the key, then
     /// the proof that the key opens the file.
     func setUp() throws {
+        defer { setUpSecret = nil }
         waitForLocks()
         harden()
         addBuiltInFunctions()

@@ -67,10 +67,15 @@ struct CodecParameters {
     }
 
     /// Whether pages are read and written as settings say.
-    func agree(with settings: CipherSettings) -> Bool {
+    ///
+    /// - parameters:
+    ///     - settings: The settings.
+    ///     - withRounds: Whether the rounds of derivation must be theirs, too.
+    func agree(with settings: CipherSettings, withRounds: Bool) -> Bool {
         // Without a key there is no answer.
         values["cipher_page_size"] != nil
-            && Self.expectations(settings).allSatisfy { has($0.value, for: $0.name) }
+            && Self.expectations(settings)
+                .allSatisfy { (!withRounds && $0.name == "kdf_iter") || has($0.value, for: $0.name) }
     }
 
     /// Whether a parameter has a value, or the engine does not know it.

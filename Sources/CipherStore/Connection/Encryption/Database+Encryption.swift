@@ -9,8 +9,9 @@ extension Database {
     /// file, the passphrase opens one of its slots.
     ///
     /// The format and the page size of a file that exists are recognised. Those of a new one can be chosen by
-    /// `PRAGMA cipher_page_size`, `kdf_iter` and `cipher_compatibility` after it; they also tell those of a file that is
-    /// not recognised, because its key was derived with another number of rounds. Where pragmas ask for what no
+    /// `PRAGMA cipher_page_size`, `kdf_iter` and `cipher_compatibility` after it, before anything that reads or writes;
+    /// they also tell those of a file that is not recognised, because its key was derived with another number of
+    /// rounds. Of a file that is recognised they say nothing. Where pragmas ask for what no
     /// store has (a plaintext header, no MACs, other algorithms), the connection does not open: the error is a
     /// ``StoreError`` of code `encryptionMismatch`, and no page was written.
     ///
@@ -52,6 +53,9 @@ extension Database {
         guard ResultCode(rawValue: code) == .SQLITE_OK else {
             throw DatabaseError(resultCode: ResultCode(rawValue: code), message: "the key was not accepted")
         }
+        // These pragmas are the library's own.
+        let isOpen = authorizer.cipherPragmas?.isOpen ?? false
+        if !isOpen { authorizer.cipherPragmas = nil }
         withoutTracing {
             if EngineFeatures.current.supportsFormat4 {
                 // The process's first key sends the library's log to stderr, so this comes after it.
@@ -61,5 +65,6 @@ extension Database {
         }
         encryptionKey = key
         isKeyProven = isProven
+        if !isOpen { watchKeyPragmas() }
     }
 }

@@ -1,4 +1,26 @@
 extension Database {
+    /// Has the authorizer notice the pragmas of the set-up functions that say how the database is encrypted.
+    func watchKeyPragmas() {
+        authorizer.hasKeyPragmas = false
+        authorizer.cipherPragmas = CipherPragmas(duringSetUp: { [unowned self] in
+            let isFile = DatabasePath(self.path).isFile
+            return CipherPragmas.Choices(
+                pages: !isFile || !self.knowsPages, rounds: isFile && self.derivesKey)
+        })
+        authorizer.install(on: self)
+    }
+
+    /// Applies the key settings that pragmas asked for, unless the SQL that comes now is another such pragma.
+    ///
+    /// SQLCipher would use the key for a page, and from then on keep it.
+    ///
+    /// - parameter sql: What is about to be prepared.
+    /// - throws: As ``applyKeyPragmas()``.
+    func applyKeyPragmas(before sql: String) throws {
+        guard !CipherPragmas.readsNoPage(sql) else { return }
+        try applyKeyPragmas()
+    }
+
     /// Applies the key settings that the set-up functions made with pragmas, and refuses those that no store has.
     ///
     /// SQLCipher derives the key when it first reads a page, so its manual has `PRAGMA kdf_iter`,
@@ -7,24 +29,26 @@ extension Database {
     ///
     /// - throws: A ``StoreError`` of code `encryptionMismatch`; what a derivation throws.
     func applyKeyPragmas() throws {
-        defer { setUpSecret = nil }
+        defer { authorizer.hasKeyPragmas = false }
         guard let key = encryptionKey, DatabasePath(path).isFile else { return }
         let found = codecParameters
-        guard !found.agree(with: key.settings) else { return }
+        // Elsewhere rounds mean nothing. To set them would make SQLCipher 4 look for a key that it has forgotten.
+        let derivesKey = self.derivesKey
+        guard !found.agree(with: key.settings, withRounds: derivesKey) else { return }
         let settings = try settings(askedForBy: found, of: key)
-        if let secret = setUpSecret, !settings.derivesKeys(like: key.settings) {
+        if derivesKey, let secret = setUpSecret, !settings.derivesKeys(like: key.settings) {
             let start =
                 WALFile.firstPage(ofStore: path, pageSize: settings.pageSize, for: secret)
                 ?? SQLiteHandle.leadingBytes(handle, count: settings.pageSize)
             let derived = try keyCache.key(secret, salt: key.salt, settings: settings, start: start)
             try use(derived.key, isProven: derived.isProven)
-        } else if found.agree(with: settings) {
+        } else if found.agree(with: settings, withRounds: derivesKey) {
             // The set-up functions may have read pages with these parameters: the codec stays.
             encryptionKey = key.with(settings: settings)
         } else {
             try use(key.with(settings: settings), isProven: isKeyProven)
         }
-        guard !codecParameters.agree(with: settings) else { return }
+        guard !codecParameters.agree(with: settings, withRounds: derivesKey) else { return }
         throw parameterError(codecParameters.oddity ?? "SQLCipher did not take the file's format")
     }
 
@@ -36,6 +60,18 @@ extension Database {
 
     private var codecParameters: CodecParameters { withoutTracing { CodecParameters(of: handle) } }
 
+    /// Whether pragmas have nothing to say of how pages are written: a page proves it, or the keyring says it of a file
+    /// that is still to be made, or nobody opens the file again.
+    private var knowsPages: Bool {
+        if takesAnyKey { return true }
+        guard isNewFile else { return isKeyProven }
+        // A set-up function may have made the file.
+        return encryptionKey?.slotID != nil || !SQLiteHandle.leadingBytes(handle, count: 1).isEmpty
+    }
+
+    /// Whether the key is another one with other rounds of derivation.
+    private var derivesKey: Bool { setUpSecret != nil && !knowsPages }
+
     /// The settings that the parameters of the codec, which differ from those of the key, ask for.
     private func settings(
         askedForBy found: CodecParameters, of key: EncryptionKey
@@ -44,8 +80,7 @@ extension Database {
         if takesAnyKey { return key.settings }
         if let oddity = found.oddity { throw parameterError(oddity) }
         guard let format = found.format else { return key.settings }
-        // What a page proves is so, and what the keyring says of a file that is still to be made.
-        let isKnown = isKeyProven && (!isNewFile || key.slotID != nil)
+        let isKnown = knowsPages
         // A file of version 1 has to be told so. No other one loses its MACs.
         guard format.hasPageMACs || format == key.settings.format || !(isKnown || isNewFile) else {
             throw parameterError("PRAGMA cipher_use_hmac is 0, so that pages would carry no MAC")

@@ -24,8 +24,11 @@ final class StatementAuthorizer {
     /// What limits the statements of a block, if there is one.
     var restriction: UntrustedSQL?
 
-    /// The pragmas that are refused, on a connection that encrypts, from the end of its set-up on.
+    /// What becomes of pragmas that say how the database is encrypted, from the moment on in which it has a key.
     var cipherPragmas: CipherPragmas?
+
+    /// Whether set-up functions have used pragmas that say how pages are written, and the key does not follow yet.
+    var hasKeyPragmas = false
 
     /// Why the last pragma was refused, until its error is made.
     private var refusal: String?
@@ -80,8 +83,16 @@ final class StatementAuthorizer {
         refusal = nil
         let answer = isIdle ? SQLITE_OK : receive(SQLITE_PRAGMA, name, value, trigger)
         guard answer == SQLITE_OK, let cipherPragmas, let name else { return answer }
-        refusal = cipherPragmas.refusal(name, value, schema: schema)
-        return refusal == nil ? SQLITE_OK : SQLITE_DENY
+        switch cipherPragmas.answer(to: name, value, schema: schema) {
+        case .obeyed: return SQLITE_OK
+        case .noted:
+            hasKeyPragmas = true
+            return SQLITE_OK
+        case .ignored: return SQLITE_IGNORE
+        case .refused(let reason):
+            refusal = reason
+            return SQLITE_DENY
+        }
     }
 
     /// Why the pragma was refused whose error is being made; nil when SQLite denied something else.

@@ -123,6 +123,9 @@ public final class Statement {
                 var handle: SQLiteStatement?
                 var consumed = 0
                 if isObserved { database.authorizer.forgetEffects() }
+                if database.authorizer.hasKeyPragmas {
+                    try database.applyKeyPragmas(before: String(decoding: rest, as: UTF8.self))
+                }
                 let losesTracer = database.watch.losesTracer
                 if losesTracer { database.tracer.willPrepare() }
                 // The count of the bytes, not a terminator, ends the text.

@@ -1,10 +1,44 @@
 import CSQLCipher
 
-/// The pragmas that SQL can't use on the database of a connection that encrypts, once the connection is set up.
+/// What becomes of pragmas that say how a database is encrypted, from the moment on in which its connection has a key.
 ///
 /// SQLCipher obeys them at any time, and from then on writes pages that the rest of the file does not agree with, or
 /// under a key of which the library and a keyring know nothing. It does so while it prepares them.
 struct CipherPragmas {
+    /// What becomes of a pragma.
+    enum Answer {
+        /// It is obeyed.
+        case obeyed
+        /// It is obeyed, and says how pages are written or the key is derived.
+        case noted
+        /// Nothing happens, and nothing is said.
+        case ignored
+        /// It fails, for a reason.
+        case refused(String)
+    }
+
+    /// What pragmas of the set-up functions can still decide.
+    struct Choices {
+        /// Whether nothing proves yet how the pages are written.
+        let pages: Bool
+        /// Whether the key depends on the rounds of its derivation.
+        let rounds: Bool
+    }
+
+    private enum Stage {
+        case setUp(() -> Choices)
+        case open(pageSize: Int)
+    }
+
+    /// Those that say how pages are written, and are not obeyed where something proves it.
+    private static let choices: Set<String> = ["cipher_compatibility", "cipher_page_size", "page_size"]
+
+    /// Others that read no page.
+    private static let quiet: Set<String> = [
+        "busy_timeout", "cipher_log", "cipher_log_level", "foreign_keys", "page_size", "recursive_triggers",
+        "temp_store", "trusted_schema",
+    ]
+
     /// Those that change the key. With a value they would.
     private static let keys: Set<String> = ["key", "hexkey", "textkey", "rekey", "hexrekey", "textrekey"]
 
@@ -16,38 +50,84 @@ struct CipherPragmas {
         "cipher_use_hmac", "fast_kdf_iter", "kdf_iter", "rekey_cipher", "rekey_kdf_iter",
     ]
 
-    /// The size of the database's pages, which stays.
-    let pageSize: Int
+    private let stage: Stage
 
-    /// Why a pragma is refused, or nil when it is not.
+    /// Whether the set-up of the connection is over.
+    var isOpen: Bool {
+        if case .open = stage { true } else { false }
+    }
+
+    /// Makes the rules for an open database.
     ///
-    /// The text quotes nothing, because nothing of an error that quotes is shown for SQL with a key.
+    /// - parameter pageSize: The size of its pages, which stays.
+    init(pageSize: Int) { stage = .open(pageSize: pageSize) }
+
+    /// Makes the rules for the set-up functions of a database that has a key.
+    ///
+    /// - parameter choices: Tells what pragmas can still decide. It runs no SQL.
+    init(duringSetUp choices: @escaping () -> Choices) { stage = .setUp(choices) }
+
+    /// Whether SQL begins with a pragma after which SQLCipher has not used its key yet, so that pragmas about the key
+    /// may still follow.
+    static func readsNoPage(_ sql: String) -> Bool {
+        let tokens = Array(SQLTokens(sql).tokens.drop { $0.isSymbol(";") }.prefix(4))
+        guard tokens.count > 1, tokens[0].isKeyword("pragma") else { return false }
+        let hasSchema = tokens.count == 4 && tokens[2].isSymbol(".")
+        let name = tokens[hasSchema ? 3 : 1].text.foldedIdentifier
+        return parameters.contains(name) || quiet.contains(name)
+    }
+
+    /// What becomes of a pragma.
+    ///
+    /// The text of a refusal quotes nothing, because nothing of an error that quotes is shown for SQL with a key.
     ///
     /// - parameters:
     ///     - name: The third argument of the authorizer.
     ///     - value: The fourth: nil when the pragma asks.
     ///     - schema: The fifth: nil when the pragma names no database, which is the main one then.
-    func refusal(
-        _ name: UnsafePointer<CChar>, _ value: UnsafePointer<CChar>?, schema: UnsafePointer<CChar>?
-    ) -> String? {
-        if let schema, sqlite3_stricmp(schema, "main") != 0 { return nil }
-        if sqlite3_stricmp(name, "cipher_migrate") == 0 {
-            return "PRAGMA cipher_migrate would give an open database another format and key; "
-                + "StoreCopy.makeStore moves the content into a new store"
+    func answer(
+        to name: UnsafePointer<CChar>, _ value: UnsafePointer<CChar>?, schema: UnsafePointer<CChar>?
+    ) -> Answer {
+        if let schema, sqlite3_stricmp(schema, "main") != 0 { return .obeyed }
+        if isOpen && sqlite3_stricmp(name, "cipher_migrate") == 0 {
+            return .refused(
+                "PRAGMA cipher_migrate would give an open database another format and key; "
+                    + "StoreCopy.makeStore moves the content into a new store")
         }
-        guard let value else { return nil }
+        guard let value else { return .obeyed }
         let name = String(cString: name).foldedIdentifier
-        if Self.keys.contains(name) {
-            return "PRAGMA \(name) would give an open database a key of which its connection and its keyring "
-                + "do not know; change the passphrase with changePassphrase, and give keys in prepareDatabase"
+        if isOpen && Self.keys.contains(name) {
+            return .refused(
+                "PRAGMA \(name) would give an open database a key of which its connection and its keyring do not "
+                    + "know; open it with the passphrase that it has, and change that with changePassphrase")
         }
+        switch stage {
+        case .setUp(let choices): return Self.answer(to: name, String(cString: value), choices())
+        case .open(let pageSize): return Self.answer(to: name, String(cString: value), pageSize: pageSize)
+        }
+    }
+
+    /// The answer to a pragma of a set-up function.
+    private static func answer(to name: String, _ value: String, _ choices: Choices) -> Answer {
+        // Once a page was read, SQLCipher would want to derive the key again, which it has not got any more.
+        if name == "kdf_iter" && !choices.rounds { return .ignored }
+        // Pages without MACs, which are those of version 1, are asked for by mistake, and that is said.
+        let isVersion1 = name == "cipher_compatibility" && value == "1"
+        if Self.choices.contains(name) && !choices.pages && !isVersion1 { return .ignored }
+        return parameters.contains(name) || name == "page_size" ? .noted : .obeyed
+    }
+
+    /// The answer to a pragma on an open database.
+    private static func answer(to name: String, _ value: String, pageSize: Int) -> Answer {
         if name == "page_size" {
-            guard Int(String(cString: value)) != pageSize else { return nil }
-            return "PRAGMA page_size would make an open encrypted database unreadable; "
-                + "choose the size by PRAGMA cipher_page_size in prepareDatabase, when the file is made"
+            guard Int(value) != pageSize else { return .obeyed }
+            return .refused(
+                "PRAGMA page_size would make an open encrypted database unreadable; "
+                    + "choose the size by PRAGMA cipher_page_size in prepareDatabase, when the file is made")
         }
-        guard Self.parameters.contains(name) else { return nil }
-        return "PRAGMA \(name) would damage an open database; "
-            + "use it in prepareDatabase, after the passphrase, when the file is made"
+        guard parameters.contains(name) else { return .obeyed }
+        return .refused(
+            "PRAGMA \(name) would damage an open database; "
+                + "use it in prepareDatabase, after the passphrase, when the file is made")
     }
 }

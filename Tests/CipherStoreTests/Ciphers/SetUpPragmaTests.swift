@@ -1,0 +1,157 @@
+import Foundation
+import Testing
+
+@testable import CipherStore
+
+/// Set-up functions with pragmas about the key and pragmas that read, in any order.
+@Suite struct SetUpPragmaTests {
+    /// What opens a store.
+    enum Kind: CaseIterable {
+        case passphrase, rawKey, keyring
+    }
+
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private static let hasVersion4 = EngineFeatures.current.supportsFormat4
+
+    /// With each of them SQLite reads the first page.
+    static let reading = ["synchronous = NORMAL", "cache_size = -4000", "journal_mode = WAL"]
+
+    private static let aboutTheKey = [
+        "kdf_iter = 64000", "kdf_iter = 7000", "cipher_page_size = 8192", "cipher_compatibility = 3",
+    ]
+
+    private static func configuration(_ kind: Kind, _ pragmas: [String]) -> Configuration {
+        var configuration = Configuration()
+        configuration.prepareDatabase { db throws in
+            switch kind {
+            case .passphrase, .keyring: try db.usePassphrase("secret")
+            case .rawKey: try db.useRawKey(RawKey(data: Data(repeating: 7, count: 32)))
+            }
+            for pragma in pragmas { try db.execute(sql: "PRAGMA \(pragma)") }
+        }
+        return configuration
+    }
+
+    private func makeStore(_ kind: Kind) throws -> String {
+        let path = folder.file("a.db")
+        if kind == .keyring {
+            _ = try Keyring.make(
+                forNewStore: path, secret: .text("secret"), label: "laptop", cost: .minimum)
+        }
+        let queue = try DatabaseQueue(path: path, configuration: Self.configuration(kind, []))
+        try queue.write { try $0.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(20000))") }
+        try queue.close()
+        return path
+    }
+
+    /// Opens a store, reads its rows and adds one.
+    private func use(_ path: String, _ configuration: Configuration) throws -> CipherSettings? {
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        let length = try queue.read { try Int.fetchOne($0, sql: "SELECT max(length(a)) FROM t") }
+        #expect(length == 20_000)
+        try queue.write { try $0.execute(sql: "INSERT INTO t VALUES (zeroblob(9000))") }
+        let check = try queue.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") }
+        #expect(check == "ok")
+        let settings = try queue.read { $0.cipherSettings }
+        try queue.close()
+        return settings
+    }
+
+    // MARK: Stores that exist
+
+    @Test(arguments: Kind.allCases, reading) func aStoreOpensWhicheverPragmaComesFirst(
+        kind: Kind, reading: String
+    ) throws {
+        let path = try makeStore(kind)
+        for pragma in Self.aboutTheKey {
+            for pragmas in [[pragma, reading], [reading, pragma]] {
+                let settings = try use(path, Self.configuration(kind, pragmas))
+                #expect(settings == .default, "\(pragmas)")
+            }
+        }
+        #expect(try use(path, Self.configuration(kind, [])) == .default)
+    }
+
+    @Test(arguments: reading) func aFileOfOtherRoundsOpensWhenAPragmaReadsNext(reading: String) throws {
+        let path = folder.file("a.db")
+        let made = try DatabaseQueue(
+            path: path, configuration: Self.configuration(.passphrase, ["kdf_iter = 7000"]))
+        try made.write { try $0.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(20000))") }
+        try made.close()
+        let settings = try use(path, Self.configuration(.passphrase, ["kdf_iter = 7000", reading]))
+        #expect(settings?.kdfIterations == 7000)
+    }
+
+    // MARK: Stores that are made
+
+    @Test(arguments: reading) func aNewStoreHasWhatWasAskedForBeforeTheFirstRead(reading: String) throws {
+        let path = folder.file("a.db")
+        let pragmas = ["kdf_iter = 7000", "cipher_page_size = 8192", reading]
+        let pool = try DatabasePool(path: path, configuration: Self.configuration(.passphrase, pragmas))
+        try pool.write { try $0.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(20000))") }
+        let count = try pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") }
+        #expect(count == 1)
+        try pool.close()
+        let settings = try use(path, Self.configuration(.passphrase, pragmas))
+        #expect(settings?.kdfIterations == 7000)
+        #expect(settings?.pageSize == 8192)
+    }
+
+    @Test func whatIsAskedForOnceTheFileIsThereIsTooLate() throws {
+        let path = folder.file("a.db")
+        let pragmas = ["journal_mode = WAL", "kdf_iter = 7000", "page_size = 8192"]
+        let late = Self.configuration(.passphrase, pragmas)
+        let queue = try DatabaseQueue(path: path, configuration: late)
+        try queue.write { try $0.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(20000))") }
+        try queue.close()
+        #expect(try use(path, Self.configuration(.passphrase, [])) == .default)
+        #expect(try use(path, late) == .default)
+    }
+
+    @Test func aNewStoreUnderARawKeyHasNoRounds() throws {
+        let path = folder.file("a.db")
+        let pragmas = ["cipher_page_size = 8192", "journal_mode = WAL", "kdf_iter = 7000"]
+        let queue = try DatabaseQueue(path: path, configuration: Self.configuration(.rawKey, pragmas))
+        try queue.write { try $0.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(20000))") }
+        try queue.close()
+        let expected = CipherSettings(format: CipherSettings.default.format, pageSize: 8192)
+        #expect(try use(path, Self.configuration(.rawKey, pragmas)) == expected)
+        #expect(try use(path, Self.configuration(.rawKey, [])) == expected)
+    }
+
+    @Test(arguments: Kind.allCases, reading) func nothingIsWrittenWithWhatNoStoreHas(
+        kind: Kind, reading: String
+    ) throws {
+        let odd = Self.hasVersion4 ? "cipher_plaintext_header_size = 32" : "cipher_use_hmac = OFF"
+        let configuration = Self.configuration(kind, [odd, reading])
+        let path = folder.file("a.db")
+        if kind != .keyring {
+            let error = #expect(throws: StoreError.self) {
+                try DatabaseQueue(path: path, configuration: configuration)
+            }
+            #expect(error?.code == .encryptionMismatch)
+            let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+            #expect((size ?? 0) == 0)
+        }
+        _ = try makeStore(kind)
+        let error = #expect(throws: StoreError.self) {
+            try DatabaseQueue(path: path, configuration: configuration)
+        }
+        #expect(error?.code == .encryptionMismatch)
+        #expect(try use(path, Self.configuration(kind, [])) == .default)
+    }
+
+    @Test func aMigratorComparesSchemasWhateverTheSetUpSays() throws {
+        let pragmas = ["kdf_iter = 7000", "journal_mode = WAL", "cipher_page_size = 8192"]
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("v1") { try $0.execute(sql: "CREATE TABLE t (a)") }
+        let queue = try DatabaseQueue(
+            path: folder.file("a.db"), configuration: Self.configuration(.passphrase, pragmas))
+        try migrator.migrate(queue)
+        let differs = try queue.read { try migrator.hasSchemaChanges($0) }
+        #expect(!differs)
+    }
+}
