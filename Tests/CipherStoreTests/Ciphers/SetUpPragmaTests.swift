@@ -85,6 +85,50 @@ import Testing
         #expect(settings?.kdfIterations == 7000)
     }
 
+    // MARK: Other keys
+
+    static let ofOtherKeys = [
+        "cipher_migrate", "rekey = 'MARKER'", "main.rekey = 'MARKER'", "hexrekey = '4d41524b4552'",
+        "key = 'MARKER'", "hexkey = '4d41524b4552'",
+    ]
+
+    @Test(arguments: Kind.allCases, ofOtherKeys) func theSetUpGivesNoOtherKeyThanItsFirst(
+        kind: Kind, pragma: String
+    ) throws {
+        let path = try makeStore(kind)
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        let error = #expect(throws: DatabaseError.self) {
+            try DatabaseQueue(path: path, configuration: Self.configuration(kind, [pragma]))
+        }
+        #expect(error?.resultCode == .SQLITE_MISUSE)
+        let advice = pragma == "cipher_migrate" ? "StoreCopy.makeStore" : "changePassphrase"
+        #expect(error?.message?.contains(advice) == true)
+        #expect(error.map { "\($0)".contains("MARKER") } == false)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+        #expect(try use(path, Self.configuration(kind, [])) == .default)
+    }
+
+    @Test func aFileOfVersion3IsNotMigratedInItsPlace() throws {
+        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../Fixtures/v3.db")
+        let path = folder.file("old.db")
+        try FileManager.default.copyItem(atPath: source.path, toPath: path)
+        #expect(throws: DatabaseError.self) {
+            try DatabaseQueue(path: path, configuration: Self.configuration(.passphrase, ["cipher_migrate"]))
+        }
+        let queue = try DatabaseQueue(path: path, configuration: Self.configuration(.passphrase, []))
+        let count = try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") }
+        #expect(count == 1)
+        try queue.writeWithoutTransaction { db throws in
+            try StoreCopy.makeStore(of: db, at: folder.file("new.db"), passphrase: Passphrase("secret"))
+        }
+        try queue.close()
+        let moved = try DatabaseQueue(
+            path: folder.file("new.db"), configuration: Self.configuration(.passphrase, []))
+        let settings = try moved.read { $0.cipherSettings }
+        #expect(settings == .default)
+    }
+
     // MARK: Stores that are made
 
     @Test(arguments: reading) func aNewStoreHasWhatWasAskedForBeforeTheFirstRead(reading: String) throws {

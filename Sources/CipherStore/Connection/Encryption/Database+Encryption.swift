@@ -13,7 +13,9 @@ extension Database {
     /// they also tell those of a file that is not recognised, because its key was derived with another number of
     /// rounds. Of a file that is recognised they say nothing. Where pragmas ask for what no
     /// store has (a plaintext header, no MACs, other algorithms), the connection does not open: the error is a
-    /// ``StoreError`` of code `encryptionMismatch`, and no page was written.
+    /// ``StoreError`` of code `encryptionMismatch`, and no page was written. Pragmas that would give the file another
+    /// key (`rekey`, `key`, `cipher_migrate`) are refused with a ``DatabaseError`` of code `SQLITE_MISUSE`:
+    /// `changePassphrase` and ``StoreCopy/makeStore(of:at:passphrase:progress:)`` do that.
     ///
     /// - throws: A ``DatabaseError`` of code `SQLITE_NOTADB` when the file is not
     ///   encrypted; its `storeError` says so. A ``StoreError`` when the

@@ -1,5 +1,6 @@
 extension Database {
-    /// Has the authorizer notice the pragmas of the set-up functions that say how the database is encrypted.
+    /// Has the authorizer notice the pragmas of the set-up functions that say how the database is encrypted, and refuse
+    /// those that would give it another key.
     func watchKeyPragmas() {
         authorizer.hasKeyPragmas = false
         authorizer.cipherPragmas = CipherPragmas(duringSetUp: { [unowned self] in

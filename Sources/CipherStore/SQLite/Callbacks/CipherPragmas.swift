@@ -89,16 +89,17 @@ struct CipherPragmas {
         to name: UnsafePointer<CChar>, _ value: UnsafePointer<CChar>?, schema: UnsafePointer<CChar>?
     ) -> Answer {
         if let schema, sqlite3_stricmp(schema, "main") != 0 { return .obeyed }
-        if isOpen && sqlite3_stricmp(name, "cipher_migrate") == 0 {
+        let database = isOpen ? "an open database" : "a database that was given its key"
+        if sqlite3_stricmp(name, "cipher_migrate") == 0 {
             return .refused(
-                "PRAGMA cipher_migrate would give an open database another format and key; "
+                "PRAGMA cipher_migrate would give \(database) another format and key; "
                     + "StoreCopy.makeStore moves the content into a new store")
         }
         guard let value else { return .obeyed }
         let name = String(cString: name).foldedIdentifier
-        if isOpen && Self.keys.contains(name) {
+        if Self.keys.contains(name) {
             return .refused(
-                "PRAGMA \(name) would give an open database a key of which its connection and its keyring do not "
+                "PRAGMA \(name) would give \(database) a key of which its connection and its keyring do not "
                     + "know; open it with the passphrase that it has, and change that with changePassphrase")
         }
         switch stage {
