@@ -105,7 +105,8 @@ extension Database {
             } else {
                 error.with(
                     storeError: StoreError(
-                        .wrongPassphrase, "the passphrase does not open it, or its first page is damaged",
+                        .wrongPassphrase,
+                        "the passphrase does not open it, or its first page is damaged" + adviceOnDefaults,
                         path: path))
             }
         }

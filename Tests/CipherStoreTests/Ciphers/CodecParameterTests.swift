@@ -157,10 +157,29 @@ import Testing
             await #expect(processExitsWith: .success) { [path = folder.path as String] in
                 try CodecParameterTests.useStoresUnderOtherDefaults(in: path)
             }
+            // As if it had been made under the default.
+            try Self.fill(folder.file("rounds.db"), Self.keyed("kdf_iter = 7"))
+            await #expect(processExitsWith: .success) { [path = folder.path as String] in
+                try CodecParameterTests.openAStoreMadeUnderADefault(path + "/rounds.db")
+            }
             for name in ["new.db", "copy.db"] {
                 #expect(try Self.settings(folder.file(name), Self.keyed()) == .default)
                 #expect(try Self.problems(folder.file(name)) == [])
             }
+        }
+
+        static func openAStoreMadeUnderADefault(_ path: String) throws {
+            DerivedKeys.remember()
+            try DatabaseQueue().inDatabase { db throws in
+                try db.execute(sql: "PRAGMA cipher_default_kdf_iter = 7")
+            }
+            let error = #expect(throws: DatabaseError.self) {
+                try DatabaseQueue(path: path, configuration: keyed())
+            }
+            try #require(error?.storeError?.code == .wrongPassphrase)
+            try #require(error?.storeError?.message.contains("PRAGMA kdf_iter = 7 after") == true)
+            let found = try settings(path, keyed("kdf_iter = 7"))
+            try #require(found?.kdfIterations == 7)
         }
 
         /// Runs in a process of its own, because the defaults are the process's.

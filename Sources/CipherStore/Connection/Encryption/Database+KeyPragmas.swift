@@ -53,6 +53,17 @@ extension Database {
         throw parameterError(codecParameters.oddity ?? "SQLCipher did not take the file's format")
     }
 
+    /// What an error of a passphrase says where the process has a default that does not count, under which the file may
+    /// have been made; else nothing.
+    var adviceOnDefaults: String {
+        let text = withoutTracing { SQLiteHandle.text(handle, "PRAGMA cipher_default_kdf_iter") }
+        guard setUpSecret != nil, let key = encryptionKey, let rounds = text.flatMap({ Int($0) }),
+            rounds != CipherSettings.default.iterationCount, rounds != key.settings.iterationCount
+        else { return "" }
+        return "; PRAGMA cipher_default_kdf_iter does not count, so a file that was made under it needs"
+            + " PRAGMA kdf_iter = \(rounds) after the passphrase in prepareDatabase"
+    }
+
     /// The page size of a connection that encrypts, also of one whose key came from a pragma or from the C API.
     var codecPageSize: Int? {
         if let encryptionKey { return encryptionKey.settings.pageSize }
