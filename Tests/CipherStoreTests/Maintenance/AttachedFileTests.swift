@@ -22,13 +22,23 @@ import Testing
         try queue.inDatabase { db throws in
             expectRefusal(db, "ATTACH '\(path)' AS o")
             expectRefusal(db, "ATTACH '\(path)' AS key KEY NULL")
+            expectRefusal(db, "ATTACH '\(path)' AS o KEY (NULL)")
             expectRefusal(db, "attach database ? AS o", [path])
+            // Of an optional passphrase that is nil.
+            expectRefusal(db, "ATTACH ? AS o KEY ?", [path, nil])
+            expectRefusal(db, "ATTACH ?2 AS o KEY ?1", [nil, path])
+            expectRefusal(db, "ATTACH :path AS o KEY :key", ["path": path, "key": nil])
             expectRefusal(db, "ATTACH :path AS o", ["path": path])
             expectRefusal(db, "ATTACH '\(store.folder.path)' || CAST('/o.db' AS TEXT) AS o")
             expectRefusal(db, "ATTACH 'file:\(path)' AS o")
             #expect(throws: DatabaseError.self) {
                 try Row.fetchAll(db, sql: "ATTACH ? AS o", arguments: [path])
             }
+            let statement = try db.makeStatement(sql: "ATTACH '\(path)' AS o")
+            for _ in 1...2 { #expect(throws: DatabaseError.self) { try statement.step() } }
+            let keyed = try db.makeStatement(sql: "ATTACH ? AS o KEY ?")
+            try keyed.setArguments([path, nil])
+            #expect(throws: DatabaseError.self) { try keyed.step() }
             let made = try store.folder.contents()
             #expect(made == before)
             // These are gone with the connection.
@@ -39,6 +49,33 @@ import Testing
         try queue.close()
         let other = try DatabaseQueue(path: path, configuration: .keyed("other"))
         #expect(try other.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 5)
+    }
+
+    @Test func aKeyIsWhatFollowsTheWord() {
+        #expect(AttachedFile("ATTACH 'a' AS key").key == .missing)
+        #expect(AttachedFile("ATTACH 'a' AS b KEY ((NULL))").key == .missing)
+        #expect(AttachedFile("ATTACH 'a' AS b KEY ?").key == .parameter("?"))
+        #expect(AttachedFile("ATTACH 'a' AS b KEY ?12").key == .parameter("?12"))
+        #expect(AttachedFile("ATTACH 'a' AS b KEY (@k)").key == .parameter("@k"))
+        #expect(AttachedFile("ATTACH 'a' AS b KEY $k").key == .parameter("$k"))
+        #expect(AttachedFile("ATTACH 'a' AS b KEY '?'").key == .expression)
+        #expect(AttachedFile("ATTACH 'a' AS b KEY ? || 'x'").key == .expression)
+    }
+
+    @Test func aURINamesAFileThatIsThere() throws {
+        let folder = try TemporaryFolder()
+        try Data([1]).write(to: URL(fileURLWithPath: folder.file("a b.db")))
+        func isNew(_ uri: String, readsURIs: Bool = true) -> Bool {
+            AttachedFile("ATTACH '\(uri)' AS o").isNew(readsURIs: readsURIs)
+        }
+        for prefix in ["file:", "file://", "file://localhost"] {
+            #expect(!isNew("\(prefix)\(folder.path)/a%20b.db"))
+            #expect(!isNew("\(prefix)\(folder.path)/a%20b.db?cache=private#x"))
+            #expect(isNew("\(prefix)\(folder.path)/other.db"))
+        }
+        #expect(isNew("file://elsewhere\(folder.path)/a%20b.db"))
+        // A connection that reads no URIs would make a file of that name.
+        #expect(isNew("file:\(folder.path)/a%20b.db", readsURIs: false))
     }
 
     @Test func aFileOfTheSameKeyIsAttached() throws {

@@ -1,4 +1,5 @@
 import CSQLCipher
+import Foundation
 
 #if canImport(Glibc)
     import Glibc
@@ -10,8 +11,18 @@ import CSQLCipher
 
 /// What an `ATTACH` names, as far as its text tells.
 struct AttachedFile {
-    /// Whether a key is given for it.
-    let hasKey: Bool
+    /// What is given as the key of the file.
+    enum Key: Equatable {
+        /// Nothing, which NULL is, too.
+        case missing
+        /// The value of a parameter, as the SQL names it.
+        case parameter(String)
+        /// Something else.
+        case expression
+    }
+
+    /// The key that is given for it.
+    let key: Key
 
     /// Its name; nil when that is the value of an expression.
     let name: String?
@@ -34,8 +45,7 @@ struct AttachedFile {
                 end = index
             }
         }
-        // NULL is no key.
-        hasKey = keyIndex.map { $0 + 2 != tokens.count || !tokens[$0 + 1].isKeyword("null") } ?? false
+        key = keyIndex.map { Key(tokens[($0 + 1)...]) } ?? .missing
         guard let end, end == start + 1, tokens[start].kind != .other else {
             name = nil
             return
@@ -43,19 +53,58 @@ struct AttachedFile {
         name = tokens[start].isKeyword("null") ? "" : tokens[start].text
     }
 
-    /// Whether SQLite makes the file, or may do so: what an expression or a URI names is not known.
-    var isNew: Bool {
+    /// Whether SQLite makes the file, or may do so: what an expression names is not known.
+    ///
+    /// - parameter readsURIs: Whether SQLite takes names that begin with `file:` for URIs.
+    func isNew(readsURIs: Bool) -> Bool {
         guard let name else { return true }
         if name.isEmpty || name.hasPrefix(":memory:") || name.hasPrefix("file::memory:") { return false }
-        if name.hasPrefix("file:") {
-            let options = name.drop { $0 != "?" }.dropFirst().split(separator: "&")
-            return !options.contains { option in
-                ["mode=memory", "mode=ro", "mode=rw"].contains(option)
-                    || option.hasPrefix("key=") || option.hasPrefix("hexkey=")
-            }
+        guard name.hasPrefix("file:") else { return !Self.hasContent(name) }
+        let options = name.drop { $0 != "?" }.dropFirst().split(separator: "&")
+        let isSettled = options.contains { option in
+            ["mode=memory", "mode=ro", "mode=rw"].contains(option)
+                || option.hasPrefix("key=") || option.hasPrefix("hexkey=")
         }
+        if isSettled { return false }
+        guard readsURIs else { return !Self.hasContent(name) }
+        return Self.path(ofURI: name).map { !Self.hasContent($0) } ?? true
+    }
+
+    private static func hasContent(_ path: String) -> Bool {
         var information = stat()
-        return stat(name, &information) != 0 || information.st_size == 0
+        return stat(path, &information) == 0 && information.st_size > 0
+    }
+
+    /// The path in a URI, as SQLite reads it; nil when it is not a path of this machine.
+    private static func path(ofURI uri: String) -> String? {
+        var path = uri.dropFirst("file:".count).prefix { $0 != "?" && $0 != "#" }
+        if path.hasPrefix("//") {
+            path = path.dropFirst(2)
+            let host = path.prefix { $0 != "/" }
+            guard host.isEmpty || host == "localhost" else { return nil }
+            path = path.dropFirst(host.count)
+        }
+        return String(path).removingPercentEncoding
+    }
+}
+
+extension AttachedFile.Key {
+    /// - parameter tokens: What follows the KEY.
+    fileprivate init(_ tokens: ArraySlice<SQLToken>) {
+        var tokens = tokens
+        while let first = tokens.first, let last = tokens.last, first.isSymbol("("), last.isSymbol(")") {
+            tokens = tokens.dropFirst().dropLast()
+        }
+        let text = tokens.map(\.text).joined()
+        if tokens.count == 1, tokens.first?.isKeyword("null") == true {
+            self = .missing
+        } else if tokens.count <= 2, let sign = text.first, "?:@$".contains(sign),
+            tokens.first.map({ $0.kind == .other || $0.kind == .word }) == true
+        {
+            self = .parameter(text)
+        } else {
+            self = .expression
+        }
     }
 }
 
@@ -68,13 +117,16 @@ extension Database {
     ///
     /// - throws: A ``DatabaseError``.
     func checkMayAttach(_ statement: Statement) throws {
-        guard let encryptionKey, SQLText.firstWord(statement.sql) == "attach",
+        guard let encryptionKey,
             encryptionKey.slotID != nil || encryptionKey.settings != .default || !DatabasePath(path).isFile,
             // With a key, the arguments must not become text.
-            !AttachedFile(statement.sql).hasKey
+            !statement.attachesWithKey
         else { return }
         let file = AttachedFile(statement.sqlWithArguments ?? statement.sql)
-        guard file.isNew else { return }
+        let readsURIs =
+            DatabasePath(path).isNamedMemory || mode != .ordinary
+            || sqlite3_compileoption_used("USE_URI") != 0
+        guard file.isNew(readsURIs: readsURIs) else { return }
         let message =
             "ATTACH without KEY would make a file under the key of this database, which no passphrase opens"
         // Of SQL with a KEY, messages with a colon are not shown, since they may quote it.
@@ -85,6 +137,20 @@ extension Database {
 }
 
 extension Statement {
+    /// Whether a key is given for the file that the statement attaches.
+    fileprivate var attachesWithKey: Bool {
+        switch AttachedFile(sql).key {
+        case .missing: return false
+        case .expression: return true
+        case .parameter(let name):
+            let values = boundValues
+            var number = Int(sqlite3_bind_parameter_index(sqliteStatement, name))
+            // A lone question mark has the number after the greatest.
+            if name.hasPrefix("?") { number = Int(name.dropFirst()) ?? values.count }
+            return values.indices.contains(number - 1) && !values[number - 1].isNull
+        }
+    }
+
     /// The SQL with arguments in the place of parameters.
     fileprivate var sqlWithArguments: String? {
         guard let text = sqlite3_expanded_sql(sqliteStatement) else { return nil }

@@ -114,6 +114,12 @@ extension Statement {
         return values
     }
 
+    /// The values that the parameters have now. Of what is bound through the C API nothing is known.
+    var boundValues: [DatabaseValue] {
+        guard case .current = binding else { return parameterNames.map { _ in .null } }
+        return unchecked(boundArguments)
+    }
+
     private func unchecked(_ arguments: StatementArguments) -> [DatabaseValue] {
         var positional = arguments.values[...]
         return parameterNames.map { name in

@@ -110,6 +110,7 @@ extension Statement {
         try checkMayStep()
         guard sqlite3_stmt_busy(sqliteStatement) == 0 else { return }
         if isVacuum { try database.checkMayVacuum(sql) }
+        if isAttach { try database.checkMayAttach(self) }
         database.willRunWatched(self)
     }
 
@@ -203,7 +204,7 @@ extension Statement {
         if changesRows && database.schema.looksForTracking { database.noticeTracking() }
         try takeArguments(arguments)
         // Which file it is may be known by the arguments only.
-        if schemaEffect == .change { try database.checkMayAttach(self) }
+        if isAttach { try database.checkMayAttach(self) }
     }
 
     @inline(__always)

@@ -37,6 +37,9 @@ public final class Statement {
     /// Whether it is a `VACUUM`: see ``Database/checkMayVacuum(_:)``.
     let isVacuum: Bool
 
+    /// Whether it is an `ATTACH`: see ``Database/checkMayAttach(_:)``.
+    let isAttach: Bool
+
     /// Whether it changes the file, and is not what begins a transaction or makes a setting.
     let changesRows: Bool
 
@@ -179,7 +182,9 @@ public final class Statement {
         self.sqliteStatement = handle
         self.sql = sql
         schemaEffect = SchemaEffect(sql: sql)
-        isVacuum = schemaEffect == .change && SQLText.firstWord(sql) == "vacuum"
+        let firstWord = schemaEffect == .change ? SQLText.firstWord(sql) : nil
+        isVacuum = firstWord == "vacuum"
+        isAttach = firstWord == "attach"
         changesRows = sqlite3_stmt_readonly(handle) == 0 && !"BbPp".utf8.contains(sql.utf8.first ?? 0)
         journalFree = JournalFreeStatement.canBe(of: sql) ? JournalFreeStatement() : nil
         let parameterCount = sqlite3_bind_parameter_count(handle)
@@ -189,12 +194,12 @@ public final class Statement {
         }
         argumentBuffer = ArgumentBuffer(capacity: parameterCount > 0 ? 1024 : 0)
         binding = parameterCount > 0 ? .missing : .current
-        if isVacuum { watch.countDangerous(1) }
+        if isVacuum || isAttach { watch.countDangerous(1) }
     }
 
     deinit {
         if isWriting { resetHandle() }
-        if isVacuum { watch.countDangerous(-1) }
+        if isVacuum || isAttach { watch.countDangerous(-1) }
         if exports && !watch.isClosed { database.tracer.forget(sqliteStatement) }
         sqlite3_finalize(sqliteStatement)
     }
