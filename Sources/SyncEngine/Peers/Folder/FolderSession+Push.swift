@@ -8,6 +8,10 @@ extension FolderSession {
     /// A head is written anew when it is a day old.
     private static var headMillisecondsMax: Int64 { 86_400_000 }
 
+    /// The files are listed again before the head is written when they were listed so long ago: another process may have
+    /// listed something in the head meanwhile, and a listing may be a request.
+    private static var listingMillisecondsMax: Int64 { 3_000 }
+
     /// Writes what others lack. A place that can do that shows a bundle, the head that lists it, and the removal of what
     /// they replace at once: who sees a bundle without its head can't rely on it, and would write its changes again.
     mutating func pushAtOnce(
@@ -62,7 +66,7 @@ extension FolderSession {
         }
         removeReplaced(&head, usable, greeting.replica)
         if isDue(head, contents.heads[greeting.replica]) {
-            takeOver(&head, &contents, greeting)
+            try takeOver(&head, &contents, greeting)
             try contents.write(&head, through: folder, environment)
         }
         removeAbandoned()
@@ -73,8 +77,13 @@ extension FolderSession {
     /// Takes over what another process of this file has written into the head since this session has read it.
     private func takeOver(
         _ head: inout FolderHead, _ contents: inout FolderContents, _ greeting: Greeting
-    ) {
+    ) throws {
         let former = contents.heads[greeting.replica]
+        let (age, overflows) = environment.milliseconds().subtractingReportingOverflow(listedMilliseconds)
+        if overflows || age < 0 || age > Self.listingMillisecondsMax {
+            // Buckets and relays answer from the listing that they know.
+            _ = try FolderContents.replicas(in: contents.folder)
+        }
         guard contents.readAgain(greeting.replica, of: greeting.store),
             let current = contents.heads[greeting.replica]
         else { return }

@@ -27,6 +27,8 @@ struct FolderSession {
     var abandoned: (replica: ReplicaID, generation: Int64, bundles: Set<String>)?
     /// The head that this replica has when it has written; nil before that.
     var head: FolderHead?
+    /// When the files were listed.
+    var listedMilliseconds = Int64.min
     /// The members of the database; nil when it has none.
     var members: FolderMembers?
     /// Their statements in the mailbox.
@@ -49,6 +51,7 @@ struct FolderSession {
 
     private mutating func exchange(_ direction: SyncDirection) throws -> FolderReport {
         // The folder is read first: what another process of this file sends meanwhile, this file knows when it greets.
+        listedMilliseconds = environment.milliseconds()
         let replicas = try FolderContents.replicas(in: folder)
         try meetMembers(replicas)
         let contents = try FolderContents(
