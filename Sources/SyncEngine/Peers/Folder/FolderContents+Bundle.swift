@@ -1,3 +1,4 @@
+import CipherStore
 import SyncWire
 
 extension FolderContents {
@@ -26,6 +27,21 @@ extension FolderContents {
         func isNew(at now: Int64) -> Bool {
             let (age, overflows) = now.subtractingReportingOverflow(number)
             return !overflows && (0..<Self.newMillisecondsMax).contains(age)
+        }
+
+        /// What its head says of the file, which is compared with it.
+        var claims: [String] {
+            let vectors = [base, target].map { vector in
+                FolderHead.encode(vector).sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+                    .joined(separator: ",")
+            }
+            return [digest ?? ""] + vectors
+        }
+
+        /// What is said of one that was found broken before.
+        var damage: StoreError {
+            StoreError(
+                .archiveDamaged, "the file was found damaged, or not the one that is listed", path: path)
         }
 
         /// Whether it can be applied by a replica that knows nothing.
@@ -84,6 +100,16 @@ extension FolderContents {
                 }.map(\.identity))
         }
         return untaken
+    }
+
+    /// Whether an error would come again with the same bytes.
+    static func isLasting(_ error: any Error) -> Bool {
+        switch error {
+        case is WireError, is DigestedSource.Mismatch: true
+        case let error as SyncError: error.code == .invalidBundle
+        case let error as StoreError: error.code == .archiveDamaged
+        default: false
+        }
     }
 
     /// Who names bundles of others as unreadable, and in which head, by the bundles.

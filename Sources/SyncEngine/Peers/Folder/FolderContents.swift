@@ -233,9 +233,10 @@ struct FolderContents {
         for bundle in bundles {
             guard let complaint = complaints[bundle.identity] else { continue }
             let question = CheckedFiles.question(
-                bundle.identity, version: bundle.version, epochs, complaints: complaint)
+                bundle.identity, version: bundle.version, epochs + bundle.claims, complaints: complaint)
             if let isSound = checked.answer(question) {
-                if !isSound { unreadable.append((bundle, nil)) }
+                // With members it may be in an epoch that is not shared, of which nothing is said.
+                if !isSound { unreadable.append((bundle, members == nil ? bundle.damage : nil)) }
                 continue
             }
             do {
@@ -255,6 +256,7 @@ struct FolderContents {
                 throw error
             } catch {
                 unreadable.append((bundle, error))
+                if Self.isLasting(error) { checked.note(question, isSound: false) }
             }
         }
         bundles.removeAll { bundle in unreadable.contains { $0.bundle.identity == bundle.identity } }

@@ -73,6 +73,56 @@ import Testing
         #expect(try author.value(Self.settings, as: Int.self) == 1)
     }
 
+    @Test func aBundleThatIsBrokenIsReadOnce() throws {
+        let stores = try TestStores()
+        let place = TellingFolder(path: stores.path("shared"))
+        let reads = CountingMailbox(place)
+        let transport = MailboxTransport(
+            mailbox: reads, passphrase: try Passphrase("folder"), cost: .minimum)
+        let author = try stores.create()
+        let other = try stores.clone(author, as: "b.db")
+        func sync(_ replica: TestReplica) throws -> FolderReport {
+            stores.clock.advance(milliseconds: 10)
+            return try replica.synchronizer.run(.both, transport)
+        }
+        _ = try sync(other)
+        try author.insert(1, "one")
+        _ = try sync(author)
+        let own = FolderPaths(try author.replica())
+        let bundle = try #require(
+            try FolderHead.read(own.file(FolderPaths.headName), transport).bundles.last)
+        let file = own.file(bundle.name)
+        let url = URL(fileURLWithPath: stores.path("shared") + "/" + file.description)
+        var bytes = try Data(contentsOf: url)
+        bytes[bytes.count - 1] ^= 1
+        try bytes.write(to: url)
+        place.changeVersion(of: file)
+        func readCount() -> Int { reads.opened.withLock { $0.filter { $0 == file }.count } }
+        // It is missed, complained about, and looked at because of that.
+        for _ in 0..<2 { _ = try sync(other) }
+        let before = readCount()
+        for _ in 0..<3 {
+            let report = try sync(other)
+            #expect(report.remarks.contains { $0.contains(file.name) })
+        }
+        #expect(readCount() == before)
+    }
+
+    @Test func whatABundleIsHeldToIsWhatItsHeadSays() throws {
+        let replica = try #require(Identifier128(hexadecimal: String(repeating: "1a", count: 16)))
+        func claims(_ base: VersionVector, _ target: VersionVector, _ digest: String? = nil) -> [String] {
+            FolderContents.Bundle(
+                replica: replica, name: "b", number: 1, file: FolderPaths(replica).file("b"), path: "b",
+                base: base, target: target, byteCount: 1, isListed: true, digest: digest
+            ).claims
+        }
+        let (none, some) = (VersionVector(), FolderHead.decode([replica.description: 7]))
+        try #require(none != some)
+        let others = [claims(none, some), claims(some, none), claims(some, some), claims(none, some, "5a")]
+        #expect(Set(others).count == 4)
+        #expect(claims(none, some) == others[0])
+    }
+
     private static let settings = "SELECT count(*) FROM _sync_setting WHERE name GLOB 'checked *'"
 
     @Test func statementsThatAreThereAreReadOnce() throws {
