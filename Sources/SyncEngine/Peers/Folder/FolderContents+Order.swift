@@ -57,19 +57,32 @@ extension FolderContents {
     /// So many files of statements are tried.
     private static var trialCountMax: Int { 16 }
 
+    /// So many files named like some are looked at, most of which may be anything.
+    private static var lookCountMax: Int { 64 }
+
     /// Whether the passphrase opens a file of statements of the database. That shows that both are the right ones, whatever heads
     /// somebody has left: those of members from before can't be opened after a membership was founded anew.
     func opensStatements(of replicas: [ReplicaID], _ store: StoreID) throws -> Bool {
+        if members?.hasOpenedStatements == true { return true }
+        let known = members?.knownFiles ?? []
         let files = try replicas.flatMap { replica -> [(path: MailboxPath, byteCount: Int)] in
             let paths = FolderPaths(replica)
             return try folder.place.files(in: paths.folder)
                 .filter { StatementFile.isName($0.name) && $0.byteCount <= StatementFile.byteCountMax }
                 .map { (path: paths.file($0.name), byteCount: $0.byteCount) }
         }
-        for file in files.sorted(by: { $0.byteCount < $1.byteCount }).prefix(Self.trialCountMax) {
+        // Anybody who may write there can leave small ones.
+        let ranked = files.sorted { one, other in
+            let isKnown = known.contains(one.path.description)
+            guard isKnown == known.contains(other.path.description) else { return isKnown }
+            return one.byteCount < other.byteCount
+        }
+        var trialCount = 0
+        for file in ranked.prefix(Self.lookCountMax) where trialCount < Self.trialCountMax {
             do {
                 let source = try folder.place.open(file.path)
                 guard try folder.isOwn(SealedFileReader.salt(of: source), store) else { continue }
+                trialCount += 1
                 _ = try StatementFile.read(
                     source, path: folder.place.location(of: file.path), opening: folder.secret)
                 return true

@@ -51,6 +51,27 @@ import Testing
         #expect(report.pushed != nil && !report.remarks.isEmpty)
     }
 
+    @Test(arguments: [false, true])
+    func filesThatAreOnlyNamedLikeStatementsKeepNobodyOut(isLate: Bool) throws {
+        let club = try MemberStores()
+        let ben = try club.join("ben")
+        try club.settle(club.anna, ben)
+        try club.anna.synchronizer.membership.foundAnew(
+            MemberName("anna"), recoveryKey: MembershipRecoveryKey())
+        // The files that are there are known then.
+        if isLate { try club.sync(club.anna, .pull) }
+        try leave(.passphrase, in: club.folder, of: club.anna.peer.store())
+        let folder = club.folder.path + "/" + String(repeating: "5a", count: 16)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        for number in 0..<16 {
+            let random = try #require(Identifier128(hexadecimal: String(format: "%032x", number)))
+            let name = StatementFile.name(random)
+            try Data([1, 2, 3]).write(to: URL(fileURLWithPath: folder + "/" + name))
+        }
+        let report = try club.sync(club.anna)
+        #expect(report.pushed != nil && !report.remarks.isEmpty)
+    }
+
     @Test(arguments: Fault.allCases) func aPlaceThatShowsNothingElseIsRefused(fault: Fault) throws {
         let club = try MemberStores()
         for folder in try Set(club.files().map { $0.prefix(32) }) {

@@ -8,7 +8,20 @@ struct FolderMembers {
     /// The members, and what this store can do among them.
     var record: MembershipRecord
 
-    init(_ record: MembershipRecord) { self.record = record }
+    /// Whether the passphrase of the mailbox has opened a file of statements in this session.
+    let hasOpenedStatements: Bool
+
+    /// The files of statements that the passphrase has opened before, by folder and name.
+    let knownFiles: Set<String>
+
+    /// - parameters:
+    ///     - record: The members.
+    ///     - statements: What was found of them in the mailbox.
+    init(_ record: MembershipRecord, _ statements: FolderStatements? = nil) {
+        self.record = record
+        hasOpenedStatements = statements?.isOpened ?? false
+        knownFiles = Set(statements?.entries.values.filter { !$0.held.isEmpty }.map(\.path) ?? [])
+    }
 
     private var state: MembershipState { record.state }
 

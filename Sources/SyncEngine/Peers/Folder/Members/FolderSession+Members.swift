@@ -10,7 +10,7 @@ extension FolderSession {
         var statements = try FolderStatements(folder, replicas)
         guard let record = try statements.pull(peer) else { return }
         self.statements = statements
-        members = FolderMembers(record)
+        members = FolderMembers(record, statements)
         folder = folder.opening(try record.filePassphrases())
     }
 
@@ -139,7 +139,7 @@ extension StorePeer {
         var statements = try FolderStatements(mailbox, replicas)
         guard let record = try statements.pull(self) else { return nil }
         mailbox = mailbox.opening(try record.filePassphrases())
-        return FolderMembers(record)
+        return FolderMembers(record, statements)
     }
 
     /// Whether the store knows of members of its database.
