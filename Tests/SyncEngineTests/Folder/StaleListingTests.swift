@@ -29,14 +29,50 @@ import Testing
             folder, at: stores.path("new.db"), passphrase: Passphrase("passphrase of new.db"),
             environment: stores.clock.environment)
     }
+
+    @Test func aSnapshotThatIsNotListedYetIsLeftForAWhile() throws {
+        let stores = try TestStores()
+        let folder = FolderTransport(
+            path: stores.path("shared"), passphrase: try Passphrase("folder"), cost: .minimum)
+        let author = try stores.create()
+        try author.execute("INSERT INTO note (id, title) VALUES (?, 'row')", [key(1)])
+        _ = try author.synchronizer.run(.both, folder)
+        let process = try stores.open("a.db")
+        let place = ListedFolder(folder: LocalFolder(path: folder.path))
+        // The snapshot is there, and the head that lists it is about to be written.
+        place.interruptedName = FolderPaths.headName
+        place.interruption = {
+            stores.clock.advance(milliseconds: 10)
+            try process.insert(2, "more")
+            _ = try process.synchronizer.run(.both, folder)
+        }
+        try author.synchronizer.publishSnapshot(
+            in: MailboxTransport(mailbox: place, passphrase: try Passphrase("folder"), cost: .minimum))
+        #expect(place.interruption == nil)
+        try Synchronizer.join(
+            folder, at: stores.path("new.db"), passphrase: Passphrase("passphrase of new.db"),
+            environment: stores.clock.environment)
+        // One that was given up goes at last.
+        let own = FolderPaths(try author.replica())
+        let lost = own.file(FolderPaths.snapshotName(stores.clock.environment.milliseconds(), 7))
+        let path = folder.path + "/" + lost.description
+        try Data([1]).write(to: URL(fileURLWithPath: path))
+        _ = try author.synchronizer.run(.both, folder)
+        #expect(FileManager.default.fileExists(atPath: path))
+        stores.clock.advance(milliseconds: 600_000)
+        _ = try author.synchronizer.run(.both, folder)
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
 }
 
-/// A folder in which heads are as they were when its folders were listed, and which is interrupted by the first bundle.
+/// A folder in which heads are as they were when its folders were listed, and which is interrupted before a file is written.
 private final class ListedFolder: Mailbox, @unchecked Sendable {
     private let folder: LocalFolder
     /// Used by the thread of one synchronization.
     private var heads: [MailboxPath: Data] = [:]
     var interruption: (() throws -> Void)?
+    /// How the name of that file ends.
+    var interruptedName = ".bundle"
 
     init(folder: LocalFolder) { self.folder = folder }
 
@@ -65,7 +101,7 @@ private final class ListedFolder: Mailbox, @unchecked Sendable {
         _ path: MailboxPath, replacing: Bool,
         _ body: (_ sink: @escaping (Data) throws -> Void) throws -> Void
     ) throws {
-        if path.name.hasSuffix(".bundle"), let interruption {
+        if path.name.hasSuffix(interruptedName), let interruption {
             self.interruption = nil
             try interruption()
         }

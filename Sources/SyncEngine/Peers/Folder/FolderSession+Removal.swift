@@ -32,7 +32,7 @@ extension FolderSession {
     /// Removes what this replica wrote and no longer lists. The head that lists the rest is written.
     ///
     /// - parameter names: The files that were there when this session began: what came since, another process of this file
-    ///   writes, and lists next.
+    ///   writes, and lists next. That takes it a while, so that a snapshot may be there already.
     func tidy(_ paths: FolderPaths, _ head: FolderHead, _ names: Set<String>) throws {
         // A snapshot that no head lists may be listed again, or is removed once another one is written.
         let snapshot = try head.snapshot?.name ?? snapshotRecord()?.name
@@ -42,7 +42,9 @@ extension FolderSession {
         // The exchange is done: what can't be looked through now is so the next time.
         for file in (try? folder.place.files(in: paths.folder)) ?? [] {
             let isOurs = FolderPaths.number(ofBundle: file.name) != nil || FolderPaths.isSnapshot(file.name)
-            if isOurs && names.contains(file.name) && !listed.contains(file.name) {
+            if isOurs && names.contains(file.name) && !listed.contains(file.name)
+                && !isNewSnapshot(file.name)
+            {
                 removed.append(paths.file(file.name))
             } else if FolderPaths.isLeftover(file.name) {
                 // Another process may be writing it.
@@ -51,5 +53,13 @@ extension FolderSession {
             }
         }
         folder.place.remove(removed)
+    }
+
+    /// So long after a snapshot was begun it is not taken for one that was given up, if no head lists it.
+    private static var snapshotMillisecondsMax: Int64 { 600_000 }
+
+    /// Whether a file is a snapshot that was begun just now, by its name.
+    private func isNewSnapshot(_ name: String) -> Bool {
+        FolderPaths.number(ofSnapshot: name).map { !isPast($0, by: Self.snapshotMillisecondsMax) } ?? false
     }
 }

@@ -134,7 +134,7 @@ extension FolderSession {
     }
 
     /// Whether a time is so long ago. One of the future was noted before the clock was set back.
-    private func isPast(_ milliseconds: Int64, by age: Int64) -> Bool {
+    func isPast(_ milliseconds: Int64, by age: Int64) -> Bool {
         let (difference, overflows) = environment.milliseconds().subtractingReportingOverflow(milliseconds)
         return overflows || difference < 0 || difference >= age
     }
