@@ -118,6 +118,18 @@ import Testing
         #expect(try ben.titles() == ["of anna", "as a writer", "as a reader", "for readers"])
     }
 
+    @Test func whoMayNotWriteAnyMoreLeavesNoSnapshot() throws {
+        let ben = try club.join("ben")
+        try club.settle(club.anna, ben)
+        try ben.synchronizer.publishSnapshot(in: club.folder)
+        #expect(try club.files(".csa").count == 1)
+        try club.anna.synchronizer.membership.setRole(.reader, of: club.member("ben").id)
+        try club.settle(club.anna, ben)
+        club.stores.clock.advance(milliseconds: 600_000)
+        try club.settle(club.anna, ben)
+        #expect(try club.files(".csa").isEmpty)
+    }
+
     @Test func whoeverWritesNextMakesTheKeyThatIsDue() throws {
         let (ben, carl) = (try club.join("ben", as: .admin), try club.join("carl"))
         try club.settle(club.anna, ben, carl)

@@ -34,8 +34,9 @@ extension FolderSession {
     /// - parameter names: The files that were there when this session began: what came since, another process of this file
     ///   writes, and lists next. That takes it a while, so that a snapshot may be there already.
     func tidy(_ paths: FolderPaths, _ head: FolderHead, _ names: Set<String>) throws {
-        // A snapshot that no head lists may be listed again, or is removed once another one is written.
-        let snapshot = try head.snapshot?.name ?? snapshotRecord()?.name
+        // A snapshot that no head lists may be listed again, or is removed once another one is written. Who may not write
+        // does neither.
+        let snapshot = try head.snapshot?.name ?? (mayWrite ? snapshotRecord()?.name : nil)
         let listed = Set(head.bundles.map(\.name) + [snapshot].compactMap { $0 })
         let now = environment.milliseconds()
         var removed: [MailboxPath] = []
