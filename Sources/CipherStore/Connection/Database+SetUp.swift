@@ -140,4 +140,19 @@ extension Database {
         else { return }
         try execute(sql: "PRAGMA cache_spill = -\(Self.keptKibibytes)")
     }
+
+    /// Does the same for the file that a statement has attached, whose cache is another one.
+    ///
+    /// - parameter sql: The `ATTACH`.
+    func keepTransactionsInMemory(attachedBy sql: String) {
+        guard EngineFeatures.current.losesCommitsAfterPartialRollback, !configuration.readonly,
+            let schema = AttachedFile(sql).schema?.quotedDatabaseIdentifier
+        else { return }
+        withoutTracing {
+            authorizer.trusting {
+                let pragma = "PRAGMA \(schema).cache_spill = -\(Self.keptKibibytes)"
+                _ = SQLiteHandle.execute(handle, pragma)
+            }
+        }
+    }
 }

@@ -59,4 +59,23 @@ import Testing
         #expect((kept ?? 0 >= 50_000) == EngineFeatures.current.losesCommitsAfterPartialRollback)
         try queue.close()
     }
+
+    @Test func pagesOfAttachedFilesStayInMemoryToo() throws {
+        let folder = try TemporaryFolder(isInMemory: true)
+        let queue = try DatabaseQueue(path: folder.file("a.db"), configuration: .keyed("passphrase"))
+        try queue.inDatabase { db throws in
+            try db.execute(
+                sql: "ATTACH ? AS \"an other\" KEY ?", arguments: [folder.file("b.db"), "passphrase"])
+            try db.execute(sql: "ATTACH ? AS key", arguments: [folder.file("c.db")])
+            let statement = try db.makeStatement(sql: "ATTACH DATABASE ? AS third KEY ''")
+            try statement.setArguments([folder.file("d.db")])
+            let hasRow = try statement.step()
+            #expect(!hasRow)
+            for schema in ["\"an other\"", "key", "third"] {
+                let kept = try Int.fetchOne(db, sql: "PRAGMA \(schema).cache_spill")
+                let isKept = kept ?? 0 >= 50_000
+                #expect(isKept == EngineFeatures.current.losesCommitsAfterPartialRollback, "\(schema)")
+            }
+        }
+    }
 }
