@@ -55,7 +55,16 @@ import Testing
             try await relay.get("large", in: channel, headers: [("range", "bytes=0-99999")])
         }
         var answer = try await part()
-        while answer.status != 503 { answer = try await part() }
+        var partCount = 1
+        while answer.status != 503 {
+            answer = try await part()
+            partCount += 1
+            // A part that was on its way may have left no room for one of the clients.
+            guard partCount % 20 == 0 else { continue }
+            let client = try #require(LoopbackSocket(port: relay.port))
+            client.push(Data(request.utf8))
+            clients.append(client)
+        }
         #expect(answer.problem == .busy && answer.headers["retry-after"] == "1")
         #expect(try await relay.get("small", in: channel).body == pattern(1_000))
         clients.removeAll()
