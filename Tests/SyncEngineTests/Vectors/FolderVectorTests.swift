@@ -81,11 +81,11 @@ import Testing
         do {
             let head = try FolderHead.open(path, try transport().opening(record?.filePassphrases() ?? [:]))
             found.outcome =
-                record.map(FolderMembers.init)?.refusal(of: head, replica)?.reason.rawValue ?? "taken"
+                record.map { FolderMembers($0) }?.refusal(of: head, replica)?.reason.rawValue ?? "taken"
             (found.generation, found.vector) = (head.generation, head.vector)
             (found.bundles, found.device) = (head.bundles.map(\.name), head.deviceID?.description)
         } catch let newer as FolderHead.Newer {
-            let refusal = record.map(FolderMembers.init)?.refusal(of: newer.head, replica)
+            let refusal = record.map { FolderMembers($0) }?.refusal(of: newer.head, replica)
             found.outcome = refusal?.reason.rawValue ?? "newerFormat"
         } catch is SyncError {
             found.outcome = "invalid"
