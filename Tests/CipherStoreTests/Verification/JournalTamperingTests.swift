@@ -32,7 +32,7 @@ import Testing
         var hot = Hot(store: try StatefulStore(folder.file(name), settings, passphrase: passphrase))
         let queue = try hot.store.open()
         try queue.writeWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA cache_size = 4")
+            try db.execute(sql: "PRAGMA cache_size = 4; PRAGMA cache_spill = 1")
             for state in [1, 2] {
                 try db.execute(sql: "BEGIN IMMEDIATE")
                 try StatefulStore.update(db, to: state)
