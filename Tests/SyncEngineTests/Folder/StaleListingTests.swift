@@ -17,7 +17,7 @@ import Testing
         let process = try stores.open("a.db")
         let place = ListedFolder(folder: LocalFolder(path: folder.path))
         place.interruption = {
-            stores.clock.advance(milliseconds: 10_000)
+            stores.clock.advance(milliseconds: 61_000)
             try process.synchronizer.publishSnapshot(in: folder)
         }
         try author.insert(9, "more")

@@ -105,7 +105,9 @@ extension FolderContents {
     /// Whether an error would come again with the same bytes.
     static func isLasting(_ error: any Error) -> Bool {
         switch error {
-        case is WireError, is DigestedSource.Mismatch: true
+        // A newer version of this program may know what is in it.
+        case let error as WireError: error.code != .unsupported
+        case is DigestedSource.Mismatch: true
         case let error as SyncError: error.code == .invalidBundle
         case let error as StoreError: error.code == .archiveDamaged
         default: false

@@ -10,7 +10,7 @@ extension FolderSession {
 
     /// The files are listed again before the head is written when they were listed so long ago: another process may have
     /// listed something in the head meanwhile, and a listing may be a request.
-    private static var listingMillisecondsMax: Int64 { 3_000 }
+    private static var listingMillisecondsMax: Int64 { 60_000 }
 
     /// Writes what others lack. A place that can do that shows a bundle, the head that lists it, and the removal of what
     /// they replace at once: who sees a bundle without its head can't rely on it, and would write its changes again.
@@ -82,7 +82,9 @@ extension FolderSession {
         let (age, overflows) = environment.milliseconds().subtractingReportingOverflow(listedMilliseconds)
         if overflows || age < 0 || age > Self.listingMillisecondsMax {
             // Buckets and relays answer from the listing that they know.
-            _ = try FolderContents.replicas(in: contents.folder)
+            // Without it the head is written from what is known, as what it lists is there already.
+            _ = try? FolderContents.replicas(in: contents.folder)
+            try environment.cancellation?.check()
         }
         guard contents.readAgain(greeting.replica, of: greeting.store),
             let current = contents.heads[greeting.replica]

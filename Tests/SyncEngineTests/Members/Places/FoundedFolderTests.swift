@@ -51,15 +51,12 @@ import Testing
         #expect(report.pushed != nil && !report.remarks.isEmpty)
     }
 
-    @Test(arguments: [false, true])
-    func filesThatAreOnlyNamedLikeStatementsKeepNobodyOut(isLate: Bool) throws {
+    @Test func filesThatAreOnlyNamedLikeStatementsKeepNobodyOut() throws {
         let club = try MemberStores()
         let ben = try club.join("ben")
         try club.settle(club.anna, ben)
         try club.anna.synchronizer.membership.foundAnew(
             MemberName("anna"), recoveryKey: MembershipRecoveryKey())
-        // The files that are there are known then.
-        if isLate { try club.sync(club.anna, .pull) }
         try leave(.passphrase, in: club.folder, of: club.anna.peer.store())
         let folder = club.folder.path + "/" + String(repeating: "5a", count: 16)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
