@@ -68,7 +68,8 @@ struct BucketCommandTests {
         try bucket.insert(20..<25, into: "b.db")
         let first = try bucket.succeed(bucket.words("sync", "a.db", ["--snapshot", "--json"])).document()
         #expect(first["pushed"] as? Int == 20 && first["remote"] as? String == bucket.remote)
-        #expect(first["requests"] as? Int == 6)
+        // One of them lists the bucket again before the snapshot gets into the head.
+        #expect(first["requests"] as? Int == 7)
         let second = try bucket.succeed(bucket.words("sync", "b.db", ["--json"])).document()
         #expect(second["pushed"] as? Int == 5)
         // From now on the store knows how the bucket is reached.
