@@ -18,7 +18,7 @@ import Testing
         return try #require(loads["connections"]?["count"])
     }
 
-    @Test func connectionsOfAnAddressAreBounded() async throws {
+    @Test(.timeLimit(.minutes(2))) func connectionsOfAnAddressAreBounded() async throws {
         let relay = try await RunningRelay { $0.limits.addressConnectionCountMax = 3 }
         let channel = try await relay.channel()
         let epoch = try await relay.storage.state(of: channel.id).epoch
