@@ -1,8 +1,9 @@
 import CipherStore
 import RawLoops
 
-/// The key of the files: a raw one, so that no derivation is measured.
-let rawKey: String? = "x'\(String(repeating: "2DD29CA851E7B56E4697B0E1F0850729", count: 3))'"
+/// The key of the files and their salt: a raw one, so that no derivation is measured.
+let rawKeyDigits = String(repeating: "2DD29CA851E7B56E4697B0E1F0850729", count: 3)
+let rawKey: String? = "x'\(rawKeyDigits)'"
 
 /// Opens a queue with the raw key. Files are not synced to the disk, here and on the C side,
 /// because the wait would be the same for both and hide the difference.

@@ -16,6 +16,7 @@ let program = Program(
         case .tracked: try measureTracked(folder, options)
         case .recordFetch: try measureRecordFetch(folder, options)
         case .recordInsert: try measureRecordInsert(folder, options)
+        case .recordTree: try measureRecordTree(folder, options)
         case .typedFetch: try measureTypedFetch(folder, options)
         case .typedInsert: try measureTypedInsert(folder, options)
         case .typedQuery: try measureTypedQuery(folder, options)

@@ -10,6 +10,8 @@ enum RemoteFigure: String, CaseIterable {
     case compressed
     /// Many devices at a time.
     case devices
+    /// Many devices that know the same, at a time and one after the other.
+    case shared
     /// Commits from one device to another, both connected.
     case live
 
@@ -18,6 +20,7 @@ enum RemoteFigure: String, CaseIterable {
         case .transfer: try measureTransfer(options, .never)
         case .compressed: try measureTransfer(options, .always)
         case .devices: try measureDevices(options)
+        case .shared: try measureShared(options)
         case .live: try measureLive(options)
         }
     }
@@ -79,6 +82,53 @@ private func measureDevices(_ options: RemoteOptions) throws -> [RemoteResult] {
         RemoteResult("processor time, server", server.processorSeconds, "s"),
         RemoteResult("peak of memory, server", server.peakMegabytes, "MB", atMost: 200),
     ]
+}
+
+/// When empty devices pull all rows.
+private enum Turns {
+    case never
+    case oneAfterTheOther
+    case atATime
+}
+
+private func measureShared(_ options: RemoteOptions) throws -> [RemoteResult] {
+    let rowCount = (options.deviceCount - 1) * options.changeCount
+    // What the server does for the devices besides is in all three.
+    let idle = try serverSeconds(options, rowCount, .never)
+    let pulls = try [Turns.oneAfterTheOther, .atATime].map { turns in
+        let seconds = try serverSeconds(options, rowCount, turns) - idle
+        return seconds / Double(options.deviceCount * rowCount)
+    }
+    return [
+        RemoteResult(
+            "server, a row of \(options.deviceCount) devices, one after the other", pulls[0] * 1e6, "µs"),
+        RemoteResult("… of devices at a time", pulls[1] * 1e6, "µs"),
+        RemoteResult("… as a part of that", pulls[1] / pulls[0] * 100, "%", atMost: 50),
+    ]
+}
+
+/// The processor time of a server whose devices, which know nothing, pull as many rows each.
+private func serverSeconds(_ options: RemoteOptions, _ rowCount: Int, _ turns: Turns) throws -> Double {
+    let folder = try WorkFolder()
+    let hub = try Hub(folder)
+    let from = try hub.join("from")
+    try Stores.insert(rowCount, into: from)
+    // The devices join while there is nothing that a snapshot could bring them.
+    let paths = try (0..<options.deviceCount).map { try hub.join("device-\($0)") }
+    _ = try exchange(.push, from, .automatic)
+    switch turns {
+    case .never: return try hub.end().processorSeconds
+    case .oneAfterTheOther: for path in paths { _ = try exchange(.pull, path, .automatic) }
+    case .atATime:
+        let child = try ChildProcess("devices", [SyncDirection.pull.rawValue] + paths)
+        _ = try child.next(Role.ManyExchanged.self)
+        child.wait()
+    }
+    let server = try hub.end()
+    for path in paths where try Stores.count(path) != rowCount {
+        throw BenchmarkError(description: "rows are missing in \(path)")
+    }
+    return server.processorSeconds
 }
 
 private func measureLive(_ options: RemoteOptions) throws -> [RemoteResult] {

@@ -53,7 +53,7 @@ struct RemoteOptions {
             case "--json": printsJSON = true
             case "--only":
                 guard let figure = words.popFirst().flatMap(RemoteFigure.init) else {
-                    throw BenchmarkError(description: "--only needs transfer, compressed, devices or live")
+                    throw BenchmarkError(description: "--only needs transfer, compressed, devices, shared or live")
                 }
                 figures.append(figure)
             case "--rows": rowCount = try Self.number(after: word, &words)
@@ -82,7 +82,7 @@ enum RemoteProgram {
         Measures synchronization over HTTPS between a server and devices, each in a process of its own, on
         encrypted files in the temporary folder. Times are by the clock on the wall.
 
-          --only NAME    one figure; may be repeated: transfer compressed devices live
+          --only NAME    one figure; may be repeated: transfer compressed devices shared live
           --rows N       rows of the transfer (default 336776)
           --devices N    devices at a time (default 50)
           --changes N    changes of each device (default 1000)

@@ -6,7 +6,7 @@ let program = Program(
         Measures GRDB against C loops over the system's SQLite, side by side in one process, on files
         in the temporary folder that are not encrypted. The sources are those of Benchmarks.
         """,
-    figures: [.fetch, .insert, .recordFetch, .recordInsert],
+    figures: [.fetch, .insert, .recordFetch, .recordInsert, .recordTree],
     hasBars: false,
     describeEngine: describeEngine,
     measure: { figure, folder, options in
@@ -15,9 +15,9 @@ let program = Program(
         case .insert: try measureInsert(folder, options)
         case .recordFetch: try measureRecordFetch(folder, options)
         case .recordInsert: try measureRecordInsert(folder, options)
-        case .tracked, .typedFetch, .typedInsert, .typedQuery, .poolOpen, .poolRead, .verifiedRead,
-            .encryption,
-            .observations, .push, .sync:
+        case .recordTree: try measureRecordTree(folder, options)
+        case .tracked, .typedFetch, .typedInsert, .typedQuery, .textQuery, .poolOpen, .poolRead,
+            .verifiedRead, .encryption, .observations, .push, .sync:
             []
         }
     },

@@ -10,6 +10,8 @@ enum Figure: String, CaseIterable, Sendable {
     case recordFetch = "record-fetch"
     /// Records of mixed types into rows.
     case recordInsert = "record-insert"
+    /// Rows of two tables into trees of records.
+    case recordTree = "record-tree"
     /// Rows into structs of a typed table.
     case typedFetch = "typed-fetch"
     /// Structs of a typed table into rows.
@@ -37,7 +39,7 @@ enum Figure: String, CaseIterable, Sendable {
     var rowCount: Int {
         switch self {
         case .fetch, .recordFetch, .typedFetch: 200_000
-        case .insert, .tracked, .recordInsert, .typedInsert: 50_000
+        case .insert, .tracked, .recordInsert, .recordTree, .typedInsert: 50_000
         case .poolOpen: 6
         case .poolRead: 8000
         case .verifiedRead, .typedQuery, .textQuery: 20_000

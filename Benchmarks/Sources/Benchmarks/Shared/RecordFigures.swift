@@ -24,8 +24,8 @@ func measureRecordFetch(_ folder: StoreFolder, _ options: Options) throws -> [Co
             },
         ])
     return [
-        Comparison(.recordFetch, rowCount: count, timings[1], against: timings[0], bar: 1.2),
-        Comparison(.recordFetch, rowCount: count, timings[2], against: timings[0], bar: 2),
+        Comparison(.recordFetch, rowCount: count, timings[1], against: timings[0], bar: 1.1),
+        Comparison(.recordFetch, rowCount: count, timings[2], against: timings[0], bar: 1.4),
     ]
 }
 
@@ -66,8 +66,8 @@ func measureRecordInsert(_ folder: StoreFolder, _ options: Options) throws -> [C
         ])
     let count = samples.visits.count
     return [
-        Comparison(.recordInsert, rowCount: count, timings[1], against: timings[0], bar: 1.5),
-        Comparison(.recordInsert, rowCount: count, timings[2], against: timings[0], bar: 2),
+        Comparison(.recordInsert, rowCount: count, timings[1], against: timings[0], bar: 1.15),
+        Comparison(.recordInsert, rowCount: count, timings[2], against: timings[0], bar: 1.4),
     ]
 }
 

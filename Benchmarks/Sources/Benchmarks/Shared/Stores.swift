@@ -91,6 +91,9 @@ final class RawConnection {
         return elapsed
     }
 
+    /// Runs a function of the C side with the connection, and throws what it reports.
+    func check(_ body: (OpaquePointer) -> CInt) throws { try check(body(handle)) }
+
     private func check(_ code: CInt) throws {
         guard code == 0 else { throw BenchmarkError(description: String(cString: raw_message(handle))) }
     }

@@ -71,8 +71,10 @@ int raw_insert(struct sqlite3 *connection, const char *sql, const RawReadings *r
 int raw_query(struct sqlite3 *connection, const char *sql, const RawReadings *keys, size_t count, RawReadings *readings);
 
 #include "RawAppends.h"
+#include "RawLookups.h"
 #include "RawPages.h"
 #include "RawTransfers.h"
+#include "RawTrees.h"
 #include "RawVisits.h"
 
 #endif
