@@ -33,6 +33,7 @@ final class ByteSpool: @unchecked Sendable {  // What changes is used under `con
     private var count: Int64 = 0
     private var waiters: [UInt64: Waiter] = [:]
     private var waiterCount: UInt64 = 0
+    private var userCount = 1
 
     /// Who waits without a thread for bytes beyond an offset.
     private struct Waiter {
@@ -115,6 +116,26 @@ final class ByteSpool: @unchecked Sendable {  // What changes is used under `con
             failure = error
             wake()
         }
+    }
+
+    /// Counts one more who wants it, besides whom it was made for.
+    ///
+    /// - returns: Whether it can still be had.
+    func join() -> Bool {
+        condition.withLock {
+            guard failure == nil else { return false }
+            userCount += 1
+            return true
+        }
+    }
+
+    /// Says that one of those who wanted it does not any more. When nobody does, it ends with an error.
+    func leave(_ error: @autoclosure () -> any Error) {
+        let isLast = condition.withLock {
+            userCount -= 1
+            return userCount <= 0
+        }
+        if isLast { fail(error()) }
     }
 
     private func writePiece() throws {
@@ -222,26 +243,6 @@ final class ByteSpool: @unchecked Sendable {  // What changes is used under `con
         } catch {
             throw RemoteError(.failed, "a temporary file was damaged")
         }
-    }
-
-    /// Hands out all bytes in order.
-    func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        var offset: Int64 = 0
-        while true {
-            let piece = try read(from: offset)
-            guard !piece.isEmpty else { return }
-            try piece.withUnsafeBytes { try body($0) }
-            offset += Int64(piece.count)
-        }
-    }
-
-    /// Hands out the frames of the bundle that it has.
-    ///
-    /// - throws: `WireError` when the last one is not whole, or what `body` throws.
-    func forEachFrame(_ body: @escaping (UnsafeRawBufferPointer) throws -> Void) throws {
-        var assembler = FrameAssembler()
-        try forEachPiece { try assembler.append($0, onFrame: body) }
-        try assembler.finish()
     }
 
     /// A key is used for one spool, and each of its pieces is sealed once.

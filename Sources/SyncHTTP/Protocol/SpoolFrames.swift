@@ -40,4 +40,24 @@ extension ByteSpool {
         let compressor = try FrameCompressor()
         return { try compressor.compress($0, to: self.append) }
     }
+
+    /// Hands out all bytes in order.
+    func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        var offset: Int64 = 0
+        while true {
+            let piece = try read(from: offset)
+            guard !piece.isEmpty else { return }
+            try piece.withUnsafeBytes { try body($0) }
+            offset += Int64(piece.count)
+        }
+    }
+
+    /// Hands out the frames of the bundle that it has.
+    ///
+    /// - throws: `WireError` when the last one is not whole, or what `body` throws.
+    func forEachFrame(_ body: @escaping (UnsafeRawBufferPointer) throws -> Void) throws {
+        var assembler = FrameAssembler()
+        try forEachPiece { try assembler.append($0, onFrame: body) }
+        try assembler.finish()
+    }
 }

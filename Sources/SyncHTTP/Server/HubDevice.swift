@@ -10,7 +10,11 @@ struct HubDevice: ServedPeer {
 
     func greet() throws -> Greeting {
         let greeting = try synchronizer.localPeer.greet()
-        return try hub.access(device)?.restricted(greeting) ?? greeting
+        let access = try hub.access(device)
+        hub.state.withLock { state in
+            state.marks[device.id] = access == nil ? SharedMakings.mark(of: greeting) : nil
+        }
+        return access?.restricted(greeting) ?? greeting
     }
 
     /// How the tables are made that a device may exchange.
@@ -77,7 +81,7 @@ struct HubDevice: ServedPeer {
         try synchronizer.renewIdentity(due, shownByDevice: device.id)
         hub.state.withLock { state in
             // What was shown is about the identity before.
-            state.shown = [:]
+            (state.shown, state.marks) = ([:], [:])
             state.renewals.append(request)
             if state.renewals.count > HubStore.renewalCountMax { state.renewals.removeFirst() }
         }

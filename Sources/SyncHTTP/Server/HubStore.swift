@@ -22,6 +22,8 @@ final class HubStore: Sendable {
         var downloads: [Int64: Download] = [:]
         /// What the last greetings showed, by device.
         var shown: [Int64: (forks: [Fork], isRetired: Bool)] = [:]
+        /// What stands for the changes that the last greeting showed to a device, of those that may have everything.
+        var marks: [Int64: [UInt8]] = [:]
         /// The requests for a new identity that were carried out.
         var renewals: [String] = []
         /// What recent uploads did, for devices that did not get the answer.
@@ -48,6 +50,8 @@ final class HubStore: Sendable {
     let state = Mutex(State())
     /// What waits to be fetched, or is being made for that.
     let downloads: DownloadBudget
+    /// What may be given to several devices.
+    let sharedMakings = SharedMakings()
     /// What is being fetched.
     let reads = DownloadReads()
 

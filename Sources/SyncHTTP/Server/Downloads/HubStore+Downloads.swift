@@ -17,7 +17,7 @@ extension HubStore {
     /// A bundle that is being made for a device.
     struct Making: Sendable {
         let spool: ByteSpool
-        fileprivate let rows: RowCounts
+        let rows: RowCounts
     }
 
     /// Begins to make what a device does not know. How long that takes depends on who else writes, so that nobody waits
@@ -30,9 +30,15 @@ extension HubStore {
     ) throws -> Making {
         try access(device)?.check(request)
         try noteOffer(request, to: device)
+        let question = sharedQuestion(request, codec: codec, of: device)
+        if let question, let making = sharedMakings.join(question, now: now) { return making }
         let spool = try beginSpool(for: device)
         let rows = RowCounts()
-        let bounds = bounds(of: device, isWriting: false)
+        let making = Making(spool: spool, rows: rows)
+        if let question { sharedMakings.remember(making, for: question, now: now) }
+        let bounds =
+            question == nil
+            ? bounds(of: device, isWriting: false) : sharedBounds(of: device)
         _ = BackgroundWork { [synchronizer, metrics, downloads] in
             defer { downloads.endMaking(for: device.id) }
             do {
@@ -46,7 +52,32 @@ extension HubStore {
                 spool.fail(error)
             }
         }
-        return Making(spool: spool, rows: rows)
+        return making
+    }
+
+    /// The same for a bundle that others get, too: it is whole, or not made, and what became of one device is no other's
+    /// business.
+    private func sharedBounds(of device: Device) -> @Sendable (Database) throws -> AccessBounds? {
+        let bounds = bounds(of: device, isWriting: false)
+        return { db in
+            let isWhole: Bool
+            do { isWhole = try bounds(db) == nil } catch is RemoteError { isWhole = false }
+            guard isWhole else {
+                throw RemoteError(.busy, "what the device may have has changed; ask again")
+            }
+            return nil
+        }
+    }
+
+    /// What a device asks, if others may ask the same: it may have everything, and was shown what there is.
+    private func sharedQuestion(
+        _ request: TransferRequest, codec: String?, of device: Device
+    ) -> SharedMakings.Question? {
+        guard device.bounds == nil, request.parts.isEmpty, request.rows.isEmpty,
+            let shown = state.withLock({ $0.marks[device.id] })
+        else { return nil }
+        return SharedMakings.Question(
+            shown: shown, request: request, isCompressed: codec == Message.codec)
     }
 
     /// Makes a spool for what is made for a device, which says when it is made: ``DownloadBudget/endMaking(for:)``.
@@ -75,7 +106,7 @@ extension HubStore {
             for device in unused.keys { state.downloads[device] = nil }
             return unused.values.map(\.spool)
         }
-        for spool in unused { spool.fail(Self.unwanted) }
+        for spool in unused { spool.leave(Self.unwanted) }
     }
 
     /// Puts what is being made where it waits to be fetched.
@@ -94,7 +125,7 @@ extension HubStore {
     }
 
     /// How far an export has come.
-    fileprivate final class RowCounts: Sendable {
+    final class RowCounts: Sendable {
         private let counts = Mutex<(done: Int64, total: Int64)>((0, 0))
 
         func note(_ done: Int64, _ total: Int64) throws { counts.withLock { $0 = (done, total) } }
@@ -183,7 +214,7 @@ extension HubStore {
             state.downloads[device.id] = download
             return old?.spool
         }
-        replaced?.fail(Self.unwanted)
+        replaced?.leave(Self.unwanted)
         return offer
     }
 
@@ -211,6 +242,6 @@ extension HubStore {
             guard state.downloads[device.id]?.id == id else { return nil }
             return state.downloads.removeValue(forKey: device.id)
         }
-        ended?.spool.fail(Self.unwanted)
+        ended?.spool.leave(Self.unwanted)
     }
 }

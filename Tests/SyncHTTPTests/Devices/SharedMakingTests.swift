@@ -1,0 +1,112 @@
+import CipherStore
+import Foundation
+import Logging
+import SyncEngine
+import SyncWire
+import Testing
+
+@testable import SyncHTTP
+
+/// Bundles that are made once for all devices that know the same.
+@Suite struct SharedMakingTests {
+    /// A served store with rows that take more than comes with an answer, and devices that have greeted.
+    private struct Hub {
+        let stores: ServedStores
+        let replica: Synchronizer
+        let store: HubStore
+        let register: DeviceRegister
+        let request = TransferRequest(base: VersionVector())
+
+        init() throws {
+            stores = try ServedStores()
+            replica = try stores.create("hub.db")
+            try replica.insertLarge(3, byteCount: 60_000)
+            store = try HubStore(
+                replica, limits: .init(), logger: Logger(label: "test"), metrics: ServerMetrics())
+            register = try DeviceRegister(replica)
+        }
+
+        func enrol(_ label: String) throws -> Device {
+            let address = try ServerAddress(host: "127.0.0.1", port: 1, trust: .loopback)
+            let link = try register.invite(label: label, address: address)
+            return try register.enrol(key: DeviceKey().publicKey, secret: link.secret)
+        }
+
+        func greet(_ device: Device) throws { _ = try HubDevice(hub: store, device: device).greet() }
+
+        func bytes(_ spool: ByteSpool) throws -> [UInt8] {
+            var bytes: [UInt8] = []
+            try spool.forEachPiece { bytes += $0 }
+            return bytes
+        }
+    }
+
+    @Test func devicesThatKnowTheSameGetOneBundle() throws {
+        let hub = try Hub()
+        let devices = try ["phone", "laptop", "tablet"].map(hub.enrol)
+        for device in devices { try hub.greet(device) }
+        let first = try hub.store.beginChanges(hub.request, for: devices[0])
+        _ = try hub.bytes(first.spool)
+        let second = try hub.store.beginChanges(hub.request, for: devices[1])
+        #expect(first.spool === second.spool)
+        // Another question is another bundle.
+        var other = hub.request
+        other.dividesRows = true
+        #expect(try hub.store.beginChanges(other, for: devices[1]).spool !== first.spool)
+        #expect(
+            try hub.store.beginChanges(hub.request, codec: Message.codec, for: devices[1]).spool
+                !== first.spool)
+        // So is that of a device that was shown more.
+        try hub.replica.insert(9, "later")
+        try hub.greet(devices[2])
+        let later = try hub.store.beginChanges(hub.request, for: devices[2])
+        #expect(later.spool !== first.spool)
+        #expect(try hub.bytes(later.spool).count > hub.bytes(first.spool).count)
+    }
+
+    @Test func aBundleIsNotSharedAfterAWhile() throws {
+        let hub = try Hub()
+        let devices = try ["phone", "laptop"].map(hub.enrol)
+        for device in devices { try hub.greet(device) }
+        let first = try hub.store.beginChanges(hub.request, for: devices[0])
+        hub.stores.clock.advance(milliseconds: SharedMakings.milliseconds)
+        #expect(try hub.store.beginChanges(hub.request, for: devices[1]).spool !== first.spool)
+    }
+
+    @Test func aDeviceThatMayHaveAPartSharesNothing() throws {
+        let hub = try Hub()
+        let phone = try hub.enrol("phone")
+        _ = try hub.enrol("laptop")
+        try hub.greet(phone)
+        let first = try hub.store.beginChanges(hub.request, for: phone)
+        let laptop = try hub.register.change("laptop", scope: .tables(["note"]))
+        try hub.greet(laptop)
+        #expect(throws: SyncError.self) { try hub.store.beginChanges(hub.request, for: laptop) }
+        _ = try hub.bytes(first.spool)
+    }
+
+    @Test func whatBecomesOfOneDeviceIsNotSaidToOthers() throws {
+        let hub = try Hub()
+        let devices = try ["phone", "laptop"].map(hub.enrol)
+        for device in devices { try hub.greet(device) }
+        // Its request was let in before.
+        _ = try hub.register.revoke("phone")
+        let first = try hub.store.beginChanges(hub.request, for: devices[0])
+        let error = #expect(throws: RemoteError.self) { try hub.bytes(first.spool) }
+        #expect(error?.code == .busy)
+        let second = try hub.store.beginChanges(hub.request, for: devices[1])
+        #expect(try !hub.bytes(second.spool).isEmpty)
+    }
+
+    @Test func aBundleStaysForThoseWhoStillReadIt() throws {
+        let spool = try ByteSpool(folder: NSTemporaryDirectory(), byteCountMax: 1000)
+        #expect(spool.join())
+        spool.leave(RemoteError(.notFound, "one"))
+        try [UInt8](repeating: 7, count: 10).withUnsafeBytes { try spool.append($0) }
+        spool.leave(RemoteError(.notFound, "both"))
+        #expect(throws: RemoteError.self) {
+            try [UInt8](repeating: 7, count: 10).withUnsafeBytes { try spool.append($0) }
+        }
+        #expect(!spool.join())
+    }
+}
