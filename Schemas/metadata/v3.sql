@@ -441,6 +441,7 @@ CREATE TABLE _sync_statement_file (
     path TEXT NOT NULL,                    -- folder, slash, name
     size INTEGER NOT NULL,
     waits INTEGER NOT NULL,                -- when it was last read (ms), if it is read again; 0 otherwise
-    held BLOB NOT NULL,                    -- the StatementIDs in it that are in _sync_statement
+    held BLOB NOT NULL,                    -- the StatementIDs in it that are in _sync_statement; one byte of any
+                                           -- value where there are none and the passphrase has opened the file
     PRIMARY KEY (mailbox, path)
 ) WITHOUT ROWID;

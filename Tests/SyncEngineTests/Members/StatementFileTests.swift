@@ -187,6 +187,29 @@ import Testing
         #expect(reads.opened.withLock { $0.count } == 2)
     }
 
+    @Test func thatAFileWasOpenedIsKeptThoughNothingInItCounts() throws {
+        let name = try #require(try state(club.anna).heads.first)
+        let entries = [(true, 5), (true, 0), (false, 5)].enumerated().map { number, kept in
+            StatementFiles.Entry(
+                path: "\(number)", byteCount: 9, triedMilliseconds: Int64(kept.1), held: [], isOpened: kept.0)
+        }
+        let full = StatementFiles.Entry(
+            path: "3", byteCount: 9, triedMilliseconds: 0, held: [name], isOpened: true)
+        try club.anna.queue.write { db throws in
+            for entry in entries + [full] { try StatementFiles.note(db, mailbox: "place", entry) }
+        }
+        func kept() throws -> [StatementFiles.Entry] {
+            try club.anna.queue.read { try StatementFiles.load($0, mailbox: "place") }.values.sorted {
+                $0.path < $1.path
+            }
+        }
+        #expect(try kept() == entries + [full])
+        // As an older program leaves them.
+        try club.anna.execute("UPDATE _sync_statement_file SET held = x'' WHERE path IN ('0', '1', '2')")
+        #expect(try kept().map(\.isOpened) == [false, false, false, true])
+        #expect(try kept().map(\.held) == [[], [], [], [name]])
+    }
+
     @Test func statementsThatTheFolderHasLostAreWrittenAgain() throws {
         for file in try club.files(".statements") {
             try FileManager.default.removeItem(atPath: club.path(file))

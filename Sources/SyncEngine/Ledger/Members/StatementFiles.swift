@@ -27,6 +27,8 @@ enum StatementFiles {
         let triedMilliseconds: Int64
         /// The statements in it that are known here.
         let held: [StatementID]
+        /// Whether the passphrase of the mailbox has opened it, whatever it holds.
+        let isOpened: Bool
 
         /// Whether it is read again, when what it may wait for has come, or some time has gone by.
         var waits: Bool { triedMilliseconds != 0 }
@@ -48,21 +50,24 @@ enum StatementFiles {
             entries[path] = Entry(
                 path: path, byteCount: try row.decode(atIndex: 1),
                 // Other programs may write any number, and times are subtracted.
-                triedMilliseconds: max(0, try row.decode(atIndex: 2)), held: names)
+                triedMilliseconds: max(0, try row.decode(atIndex: 2)), held: names,
+                // Of files that held nothing, older programs did not keep it.
+                isOpened: !held.isEmpty)
         }
         return entries
     }
 
     /// Notes a file that was read, or written.
     static func note(_ db: Database, mailbox: String, _ entry: Entry) throws {
+        // Older programs read one byte as no name.
+        let held: [UInt8] = entry.held.isEmpty && entry.isOpened ? [1] : entry.held.flatMap(\.bytes)
         try db.execute(
             sql: """
                 INSERT OR REPLACE INTO _sync_statement_file (mailbox, path, size, waits, held)
                 VALUES (?, ?, ?, ?, ?)
                 """,
             arguments: [
-                mailbox, entry.path, entry.byteCount, entry.triedMilliseconds,
-                Data(entry.held.flatMap(\.bytes)),
+                mailbox, entry.path, entry.byteCount, entry.triedMilliseconds, Data(held),
             ])
     }
 

@@ -81,7 +81,10 @@ extension FolderContents {
         for file in ranked.prefix(Self.lookCountMax) where trialCount < Self.trialCountMax {
             do {
                 let source = try folder.place.open(file.path)
-                guard try folder.isOwn(SealedFileReader.salt(of: source), store) else { continue }
+                // One without a salt is no file that a passphrase opens.
+                guard let salt = try SealedFileReader.salt(of: source), folder.isOwn(salt, store) else {
+                    continue
+                }
                 trialCount += 1
                 _ = try StatementFile.read(
                     source, path: folder.place.location(of: file.path), opening: folder.secret)

@@ -51,16 +51,19 @@ import Testing
         #expect(report.pushed != nil && !report.remarks.isEmpty)
     }
 
-    @Test func filesThatAreOnlyNamedLikeStatementsKeepNobodyOut() throws {
+    @Test(arguments: [false, true])
+    func filesThatAreOnlyNamedLikeStatementsKeepNobodyOut(isLate: Bool) throws {
         let club = try MemberStores()
         let ben = try club.join("ben")
         try club.settle(club.anna, ben)
         try club.anna.synchronizer.membership.foundAnew(
             MemberName("anna"), recoveryKey: MembershipRecoveryKey())
+        // The files that are there are known then, though nothing in them counts any more.
+        if isLate { try club.sync(club.anna, .pull) }
         try leave(.passphrase, in: club.folder, of: club.anna.peer.store())
         let folder = club.folder.path + "/" + String(repeating: "5a", count: 16)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-        for number in 0..<16 {
+        for number in 0..<80 {
             let random = try #require(Identifier128(hexadecimal: String(format: "%032x", number)))
             let name = StatementFile.name(random)
             try Data([1, 2, 3]).write(to: URL(fileURLWithPath: folder + "/" + name))

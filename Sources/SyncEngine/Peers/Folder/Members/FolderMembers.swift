@@ -20,7 +20,7 @@ struct FolderMembers {
     init(_ record: MembershipRecord, _ statements: FolderStatements? = nil) {
         self.record = record
         hasOpenedStatements = statements?.isOpened ?? false
-        knownFiles = Set(statements?.entries.values.filter { !$0.held.isEmpty }.map(\.path) ?? [])
+        knownFiles = Set(statements?.entries.values.filter(\.isOpened).map(\.path) ?? [])
     }
 
     private var state: MembershipState { record.state }

@@ -4,12 +4,19 @@ import SyncWire
 
 /// How one file of statements is read.
 extension FolderStatements {
+    /// What was found in a file.
+    struct Content {
+        var statements: [SignedStatement] = []
+        /// Whether something can't be read.
+        let isDamaged: Bool
+        /// Whether the passphrase has opened it.
+        var isOpened = false
+    }
+
     /// Reads a file.
     ///
-    /// - returns: What is in it, and whether something can't be read; nil when it may be otherwise the next time.
-    mutating func content(
-        of file: Listed, _ store: StoreID?
-    ) throws -> (statements: [SignedStatement], isDamaged: Bool)? {
+    /// - returns: What is in it; nil when it may be otherwise the next time.
+    mutating func content(of file: Listed, _ store: StoreID?) throws -> Content? {
         let location = folder.place.location(of: file.path)
         do {
             let (statements, leftOut) = try open(file, location, store)
@@ -17,15 +24,15 @@ extension FolderStatements {
             if leftOut > 0 {
                 remarks.append("\(location): \(leftOut) statements can't be read; a newer program may")
             }
-            return (statements: statements, isDamaged: leftOut > 0)
+            return Content(statements: statements, isDamaged: leftOut > 0, isOpened: true)
         } catch let error as StoreError {
             if error.code != .missing { remarks.append(error.description) }
             if [.missing, .cannotRead, .empty].contains(error.code) { withheld.insert(file.path) }
             guard isLasting(error, file) else { return nil }
-            return (statements: [], isDamaged: true)
+            return Content(isDamaged: true)
         } catch let error as SyncError where error.code == .invalidBundle {
             remarks.append(error.description)
-            return (statements: [], isDamaged: true)
+            return Content(isDamaged: true)
         }
     }
 
@@ -57,6 +64,6 @@ extension FolderStatements {
     /// Whether the passphrase has opened other files before. Of a file that it has opened, too, that does not say that it is
     /// another one by now: the passphrase may be.
     private func opensOthers(than file: Listed) -> Bool {
-        (entries[file.path.description]?.held ?? []).isEmpty && entries.values.contains { !$0.held.isEmpty }
+        entries[file.path.description]?.isOpened != true && entries.values.contains(where: \.isOpened)
     }
 }

@@ -24,8 +24,8 @@ extension FolderStatements {
         var (suspected, others): ([Listed], [Listed]) = ([], [])
         // What is too long, or has another size than it had, is not among the entries.
         for file in listed where !readNow.contains(file.path) {
-            guard let held = entries[file.path.description]?.held, !held.isEmpty else { continue }
-            if held.contains(where: { lacked.contains($0) }) {
+            guard let entry = entries[file.path.description], entry.isOpened else { continue }
+            if entry.held.contains(where: { lacked.contains($0) }) {
                 if checked.answer(Self.question(file, complaints)) != true { suspected.append(file) }
             } else {
                 others.append(file)
@@ -52,7 +52,7 @@ extension FolderStatements {
             let waits = content.isDamaged || held.count < names.count
             let entry = StatementFiles.Entry(
                 path: file.path.description, byteCount: file.byteCount,
-                triedMilliseconds: waits ? max(1, now) : 0, held: held.sorted())
+                triedMilliseconds: waits ? max(1, now) : 0, held: held.sorted(), isOpened: content.isOpened)
             guard entry != entries[entry.path] else {
                 if !waits { checked.note(Self.question(file, complaints), isSound: true) }
                 continue
@@ -99,7 +99,8 @@ extension FolderStatements {
         }
         // Should the file not get there, no listing has it, and this counts for nothing.
         let entry = StatementFiles.Entry(
-            path: path.description, byteCount: byteCount, triedMilliseconds: 0, held: missing.map(\.id))
+            path: path.description, byteCount: byteCount, triedMilliseconds: 0, held: missing.map(\.id),
+            isOpened: true)
         let mailbox = folder.mailbox.name
         try peer.database.write { try StatementFiles.note($0, mailbox: mailbox, entry) }
         place.place.remove(replaced)

@@ -186,7 +186,7 @@ struct FolderStatements {
             count += content.statements.count
             let read = StatementReading.File(
                 path: file.path, byteCount: file.byteCount, names: Set(content.statements.map(\.id)),
-                isDamaged: content.isDamaged)
+                isDamaged: content.isDamaged, isOpened: content.isOpened)
             reading.add(read, content.statements, to: state)
         }
         return hasRead
@@ -243,7 +243,7 @@ struct FolderStatements {
             let waits = file.isDamaged || held.count < file.names.count - strangeCount
             entries[file.path.description] = StatementFiles.Entry(
                 path: file.path.description, byteCount: file.byteCount,
-                triedMilliseconds: waits ? max(1, now) : 0, held: held.sorted())
+                triedMilliseconds: waits ? max(1, now) : 0, held: held.sorted(), isOpened: file.isOpened)
         }
     }
 }

@@ -13,6 +13,8 @@ struct StatementReading {
         let names: Set<StatementID>
         /// Whether something in it can't be read.
         let isDamaged: Bool
+        /// Whether the passphrase has opened it.
+        let isOpened: Bool
     }
 
     /// How much is kept of what waits for others. It may be of anybody, who could take all memory otherwise.
