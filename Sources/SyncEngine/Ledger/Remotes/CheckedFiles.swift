@@ -13,6 +13,19 @@ struct CheckedFiles {
         case bundles, statements
     }
 
+    /// What was found in a file, as it is kept. Older programs wrote `0` for all that is not sound, of which nothing can be told: such
+    /// a file is looked at again.
+    enum Outcome: String {
+        /// The file is as it should be.
+        case sound = "1"
+        /// It can't be read, or is not the one that is listed.
+        case damaged = "2"
+        /// It has another digest than the one that was signed.
+        case otherDigest = "3"
+        /// It is in an epoch that is not shared, of which nothing is said.
+        case unshared = "4"
+    }
+
     /// What is asked of a file.
     struct Question {
         /// Its folder and name.
@@ -26,7 +39,7 @@ struct CheckedFiles {
     private struct Finding: Equatable {
         let content: String
         let complaints: String
-        let isSound: Bool
+        let outcome: Outcome
         /// When it was found, in milliseconds of Unix time.
         let milliseconds: Int64
     }
@@ -58,9 +71,11 @@ struct CheckedFiles {
         else { return checked }
         for line in text.split(separator: "\n").prefix(countMax) {
             let words = line.split(separator: " ").map(String.init)
-            guard words.count == 5, let milliseconds = Int64(words[4]) else { continue }
+            guard words.count == 5, let outcome = Outcome(rawValue: words[3]),
+                let milliseconds = Int64(words[4])
+            else { continue }
             checked.former[words[0]] = Finding(
-                content: words[1], complaints: words[2], isSound: words[3] == "1", milliseconds: milliseconds)
+                content: words[1], complaints: words[2], outcome: outcome, milliseconds: milliseconds)
         }
         return checked
     }
@@ -73,7 +88,7 @@ struct CheckedFiles {
     /// - parameter mailbox: The name of the mailbox.
     func save(_ db: Database, mailbox: String) throws {
         let lines = current.sorted { $0.key < $1.key }.prefix(Self.countMax).map { path, finding in
-            "\(path) \(finding.content) \(finding.complaints) \(finding.isSound ? 1 : 0) \(finding.milliseconds)"
+            "\(path) \(finding.content) \(finding.complaints) \(finding.outcome.rawValue) \(finding.milliseconds)"
         }
         let text = lines.isEmpty ? nil : lines.joined(separator: "\n")
         try SyncSetting.set(db, Self.name(kind, mailbox), text)
@@ -102,8 +117,8 @@ struct CheckedFiles {
         return Question(path: path, content: content, complaints: digest(complaints.sorted()))
     }
 
-    /// Whether a file is as it should be, as far as that is known; nil when somebody has to look.
-    mutating func answer(_ question: Question) -> Bool? {
+    /// What was found in a file, as far as that is known; nil when somebody has to look.
+    mutating func answer(_ question: Question) -> Outcome? {
         guard let content = question.content, let finding = former[question.path], finding.content == content
         else { return nil }
         if finding.complaints != question.complaints {
@@ -111,14 +126,14 @@ struct CheckedFiles {
             guard !overflows, (0..<Self.repetitionMilliseconds).contains(age) else { return nil }
         }
         current[question.path] = finding
-        return finding.isSound
+        return finding.outcome
     }
 
     /// Notes what was found.
-    mutating func note(_ question: Question, isSound: Bool) {
+    mutating func note(_ question: Question, _ outcome: Outcome) {
         guard let content = question.content else { return }
         current[question.path] = Finding(
-            content: content, complaints: question.complaints, isSound: isSound, milliseconds: now)
+            content: content, complaints: question.complaints, outcome: outcome, milliseconds: now)
     }
 
     private static func digest(_ words: [String]) -> String {

@@ -38,10 +38,15 @@ extension FolderContents {
             return [digest ?? ""] + vectors
         }
 
-        /// What is said of one that was found broken before.
-        var damage: StoreError {
-            StoreError(
-                .archiveDamaged, "the file was found damaged, or not the one that is listed", path: path)
+        /// What is told of the file because of what was found in it before; nil for nothing.
+        func fault(_ outcome: CheckedFiles.Outcome) -> (any Error)? {
+            switch outcome {
+            case .sound, .unshared: nil
+            case .damaged:
+                StoreError(
+                    .archiveDamaged, "the file was found damaged, or not the one that is listed", path: path)
+            case .otherDigest: DigestedSource.Mismatch()
+            }
         }
 
         /// Whether it can be applied by a replica that knows nothing.
@@ -102,15 +107,15 @@ extension FolderContents {
         return untaken
     }
 
-    /// Whether an error would come again with the same bytes.
-    static func isLasting(_ error: any Error) -> Bool {
+    /// What an error says of a file; nil when the same bytes may be read another time.
+    static func outcome(of error: any Error) -> CheckedFiles.Outcome? {
         switch error {
         // A newer version of this program may know what is in it.
-        case let error as WireError: error.code != .unsupported
-        case is DigestedSource.Mismatch: true
-        case let error as SyncError: error.code == .invalidBundle
-        case let error as StoreError: error.code == .archiveDamaged
-        default: false
+        case let error as WireError: error.code == .unsupported ? nil : .damaged
+        case is DigestedSource.Mismatch: .otherDigest
+        case let error as SyncError: error.code == .invalidBundle ? .damaged : nil
+        case let error as StoreError: error.code == .archiveDamaged ? .damaged : nil
+        default: nil
         }
     }
 

@@ -234,9 +234,8 @@ struct FolderContents {
             guard let complaint = complaints[bundle.identity] else { continue }
             let question = CheckedFiles.question(
                 bundle.identity, version: bundle.version, epochs + bundle.claims, complaints: complaint)
-            if let isSound = checked.answer(question) {
-                // With members it may be in an epoch that is not shared, of which nothing is said.
-                if !isSound { unreadable.append((bundle, members == nil ? bundle.damage : nil)) }
+            if let outcome = checked.answer(question) {
+                if outcome != .sound { unreadable.append((bundle, bundle.fault(outcome))) }
                 continue
             }
             do {
@@ -244,19 +243,19 @@ struct FolderContents {
                     try !members.isShared(SealedFileReader.salt(of: folder.place.open(bundle.file)))
                 {
                     unreadable.append((bundle, nil))
-                    checked.note(question, isSound: false)
+                    checked.note(question, .unshared)
                     continue
                 }
                 let (reader, source) = try folder.open(bundle.file, digest: bundle.digest)
                 let found = try BundleFile.inspect(reader, path: bundle.path)
                 try source.check()
                 try bundle.require(sender: found.sender, base: found.base, target: found.target)
-                checked.note(question, isSound: true)
+                checked.note(question, .sound)
             } catch let error as MailboxError {
                 throw error
             } catch {
                 unreadable.append((bundle, error))
-                if Self.isLasting(error) { checked.note(question, isSound: false) }
+                if let outcome = Self.outcome(of: error) { checked.note(question, outcome) }
             }
         }
         bundles.removeAll { bundle in unreadable.contains { $0.bundle.identity == bundle.identity } }

@@ -2,7 +2,6 @@ import CipherStore
 import Foundation
 import SyncMembers
 import SyncWire
-import Synchronization
 import Testing
 
 @testable import SyncEngine
@@ -108,6 +107,51 @@ import Testing
         #expect(readCount() == before)
     }
 
+    /// What is wrong with a bundle of a member.
+    enum Fault: CaseIterable, Sendable {
+        case content, digest
+    }
+
+    @Test(arguments: Fault.allCases)
+    func aBundleOfAMemberThatIsBrokenIsReadOnceAndToldEachTime(fault: Fault) throws {
+        let club = try MemberStores()
+        let (ben, carl) = (try club.join("ben"), try club.join("carl"))
+        try club.settle(club.anna, ben, carl)
+        try ben.insert(50, "of ben")
+        try club.sync(ben, .push)
+        var head = try club.head(ben)
+        let bundle = try #require(head.bundles.last)
+        let file = FolderPaths(try club.id(ben)).file(bundle.name)
+        switch fault {
+        case .content:
+            let url = URL(fileURLWithPath: club.path(file.description))
+            var bytes = try Data(contentsOf: url)
+            bytes[bytes.count - 1] ^= 1
+            try bytes.write(to: url)
+        case .digest:
+            head.bundles[head.bundles.count - 1].sha256 = String(repeating: "0", count: 64)
+            try write(head, of: ben, in: club)
+        }
+        let reads = CountingMailbox(TellingFolder(path: club.folder.path))
+        let transport = MailboxTransport(
+            mailbox: reads, passphrase: try Passphrase("folder"), cost: .minimum)
+        func sync() throws -> FolderReport {
+            club.stores.clock.advance(milliseconds: 10)
+            return try carl.synchronizer.run(.both, transport)
+        }
+        func readCount() -> Int { reads.opened.withLock { $0.filter { $0 == file }.count } }
+        // It is missed, complained about, and looked at because of that.
+        var reports = [try sync(), try sync()]
+        let before = readCount()
+        for _ in 0..<3 { reports.append(try sync()) }
+        #expect(readCount() == before)
+        for report in reports {
+            #expect(report.refused.map(\.reason) == (fault == .digest ? [.digestWrong] : []))
+            #expect(report.remarks.contains { $0.contains(file.name) } == (fault == .content))
+        }
+        #expect(try carl.titles() == ["of anna"])
+    }
+
     @Test func whatABundleIsHeldToIsWhatItsHeadSays() throws {
         let replica = try #require(Identifier128(hexadecimal: String(repeating: "1a", count: 16)))
         func claims(_ base: VersionVector, _ target: VersionVector, _ digest: String? = nil) -> [String] {
@@ -161,38 +205,4 @@ import Testing
         club.stores.clock.advance(milliseconds: 3_600_000)
         #expect(try club.sync(carl).pushed != nil)
     }
-}
-
-/// A folder that tells the versions of its files.
-private final class TellingFolder: Mailbox {
-    private let folder: LocalFolder
-    private let versions = Mutex<[MailboxPath: Int]>([:])
-
-    init(path: String) { folder = LocalFolder(path: path) }
-
-    var name: String { folder.name }
-    var location: String { folder.location }
-    func folders() throws -> [String] { try folder.folders() }
-
-    func files(in name: String) throws -> [MailboxFile] {
-        try folder.files(in: name).map { file in
-            let path = MailboxPath(folder: name, name: file.name)
-            let version = versions.withLock { $0[path] ?? 0 }
-            return MailboxFile(name: file.name, byteCount: file.byteCount, version: "v\(version)")
-        }
-    }
-
-    func open(_ path: MailboxPath) throws -> any MailboxReader { try folder.open(path) }
-
-    func write(
-        _ path: MailboxPath, replacing: Bool,
-        _ body: (_ sink: @escaping (Data) throws -> Void) throws -> Void
-    ) throws {
-        try folder.write(path, replacing: replacing, body)
-        changeVersion(of: path)
-    }
-
-    func remove(_ path: MailboxPath) throws { try folder.remove(path) }
-
-    func changeVersion(of path: MailboxPath) { versions.withLock { $0[path, default: 0] += 1 } }
 }

@@ -26,7 +26,7 @@ extension FolderStatements {
         for file in listed where !readNow.contains(file.path) {
             guard let entry = entries[file.path.description], entry.isOpened else { continue }
             if entry.held.contains(where: { lacked.contains($0) }) {
-                if checked.answer(Self.question(file, complaints)) != true { suspected.append(file) }
+                if checked.answer(Self.question(file, complaints)) != .sound { suspected.append(file) }
             } else {
                 others.append(file)
             }
@@ -54,7 +54,7 @@ extension FolderStatements {
                 path: file.path.description, byteCount: file.byteCount,
                 triedMilliseconds: waits ? max(1, now) : 0, held: held.sorted(), isOpened: content.isOpened)
             guard entry != entries[entry.path] else {
-                if !waits { checked.note(Self.question(file, complaints), isSound: true) }
+                if !waits { checked.note(Self.question(file, complaints), .sound) }
                 continue
             }
             entries[entry.path] = entry
