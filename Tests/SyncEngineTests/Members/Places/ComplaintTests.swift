@@ -107,6 +107,47 @@ import Testing
         #expect(readCount() == before)
     }
 
+    @Test func aBundleOfANewerProgramIsTakenInOnceThisOneKnowsItsVersion() throws {
+        let stores = try TestStores()
+        let place = TellingFolder(path: stores.path("shared"))
+        let transport = MailboxTransport(
+            mailbox: place, passphrase: try Passphrase("folder"), cost: .minimum)
+        let author = try stores.create()
+        let other = try stores.clone(author, as: "b.db")
+        func sync(_ replica: TestReplica) throws -> FolderReport {
+            stores.clock.advance(milliseconds: 10)
+            return try replica.synchronizer.run(.both, transport)
+        }
+        _ = try sync(other)
+        try author.insert(1, "one")
+        _ = try sync(author)
+        let own = FolderPaths(try author.replica())
+        let head = try FolderHead.read(own.file(FolderPaths.headName), transport)
+        let file = own.file(try #require(head.bundles.last).name)
+        let url = URL(fileURLWithPath: stores.path("shared") + "/" + file.description)
+        let known = try Data(contentsOf: url)
+        var content = Data()
+        let reader = try transport.open(file)
+        while let piece = try reader.next() { content.append(piece) }
+        // The version stands behind the first bytes of the header.
+        let offset = Frame.prefixByteCount + 4
+        try #require(UInt64(content[offset]) <= BundleHeader.version)
+        content[offset] = UInt8(BundleHeader.version) + 1
+        let newer = content
+        let lock = transport.lock(try #require(head.store))
+        let writer = try SealedFileWriter(path: url.path, kind: BundleFile.kind, lock: lock, now: Date())
+        try newer.withUnsafeBytes { try writer.write($0) }
+        try writer.finish(replacing: true)
+        for _ in 0..<4 {
+            let report = try sync(other)
+            #expect(report.remarks.contains { $0.contains(file.name) && $0.contains("version") })
+        }
+        // To a newer program the same bytes would be as these are to this one.
+        try known.write(to: url)
+        _ = try sync(other)
+        #expect(try other.titles() == ["one"])
+    }
+
     /// What is wrong with a bundle of a member.
     enum Fault: CaseIterable, Sendable {
         case content, digest
