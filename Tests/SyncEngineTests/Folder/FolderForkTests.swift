@@ -157,6 +157,38 @@ import Testing
         #expect(try suspected(by: greater).isEmpty)
     }
 
+    /// Another process of the file learns more of a replica while a bundle is written. The hash that was known before would look like
+    /// that of another file.
+    @Test func aHeadTellsNoHashForAnotherNumberThanItsOwn() throws {
+        let a = try stores.create()
+        let other = try stores.clone(a, as: "other.db")
+        try other.insert(1, "one")
+        try a.meet(other)
+        let process = try stores.open("a.db")
+        let identity = try other.replica()
+        let before = try a.vector()[identity]
+        let place = InterruptedFolder(folder: LocalFolder(path: folder.path))
+        place.interruption = {
+            try other.insert(2, "two")
+            try process.meet(other)
+        }
+        try a.insert(10, "of a")
+        _ = try a.synchronizer.run(
+            .both, MailboxTransport(mailbox: place, passphrase: try Passphrase("folder"), cost: .minimum))
+        let after = try a.vector()[identity]
+        try #require(place.interruption == nil && after > before)
+        let said = try head(of: a)
+        #expect(said.vector["\(identity)"] == after)
+        #expect(said.lastPoint(of: identity)?.sequence == nil)
+        // The next one has looked at that number.
+        try sync(a)
+        var told: [ReplicaID: (sequence: Int64, hash: Identifier128)] = [:]
+        let own = try a.replica()
+        told[own] = try head(of: a).lastPoint(of: identity)
+        #expect(told[own]?.sequence == after)
+        #expect(try other.peer.foreign(told).isEmpty)
+    }
+
     /// A program from before the chains were told wrote the head, so that nothing but the numbers shows that the file was put
     /// back, and nothing shows what it has in common with what is in the folder.
     @Test func aFileFromBeforeItsFirstChangeTellsAllThatItWritesUnderAnotherIdentity() throws {

@@ -189,7 +189,8 @@ extension FolderSession {
             FolderHead.File(
                 name: name, base: FolderHead.encode(reader.header?.base ?? base),
                 target: FolderHead.encode(target), byteCount: byteCount, sha256: digest?.text))
-        head.vector = FolderHead.encode(target)
+        // Another process of this file may have learned more meanwhile, and no hash was read at these numbers.
+        head.tell(target, greeting.facts.chains)
         report.pushed = SyncReport.Transfer(
             rowCount: rowCount, byteCount: Int64(byteCount), applied: ApplySummary())
     }
