@@ -193,6 +193,40 @@ import Testing
             environment: stores.clock.environment)
     }
 
+    @Test func anotherFileInThePlaceOfOneThatNoHeadNamesIsReadOnce() throws {
+        let place = VersionedFolder(path: stores.path("place"))
+        let transport = MailboxTransport(mailbox: place, passphrase: try Passphrase("folder"), cost: .minimum)
+        try author.synchronizer.publishSnapshot(in: transport)
+        let head = FolderPaths(try author.replica()).file(FolderPaths.headName)
+        func sync() throws -> FolderHead.File? {
+            stores.clock.advance(milliseconds: 10)
+            let report = try author.synchronizer.run(.both, transport)
+            #expect(!report.isSnapshotRenewed)
+            return try FolderHead.read(head, transport).snapshot
+        }
+        let snapshot = try #require(try sync())
+        try place.rewriteSnapshot { $0[$0.count / 2] ^= 1 }
+        try place.remove(head)
+        for _ in 0..<3 {
+            #expect(try sync() == nil)
+            #expect(place.readCount == 1)
+        }
+        // Somebody puts it back.
+        try place.rewriteSnapshot { $0[$0.count / 2] ^= 1 }
+        for _ in 0..<3 {
+            #expect(try sync()?.name == snapshot.name)
+            #expect(place.readCount == 2)
+        }
+        // What lies there is known, whatever the head says.
+        try place.remove(head)
+        #expect(try sync()?.name == snapshot.name)
+        #expect(place.readCount == 2)
+        #expect(try stores.clone(author, as: "c.db").value(Self.findings, as: Int.self) == 0)
+        #expect(try author.value(Self.findings, as: Int.self) == 1)
+    }
+
+    private static let findings = "SELECT count(*) FROM _sync_setting WHERE name GLOB 'checked snapshots *'"
+
     @Test(arguments: [false, true])
     func aVersionThatWasNotNotedIsTakenFromTheListingOnceTheContentWasRead(isOverwritten: Bool) throws {
         let place = VersionedFolder(path: stores.path("place"))

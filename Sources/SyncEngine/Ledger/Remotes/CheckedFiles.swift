@@ -3,14 +3,15 @@ import Foundation
 import SyncMembers
 import SyncWire
 
-/// Files of a mailbox that somebody complains about, and what was found in them here: a setting, of no use to copies of the store.
+/// Files of a mailbox that somebody complains about, or that no head names any more, and what was found in them here: a setting, of no
+/// use to copies of the store.
 ///
 /// Who complained may be away for long, and would have everybody read the files at each synchronization. Only what a place tells
 /// the version of is remembered: any other file may be another one by now.
 struct CheckedFiles {
     /// What files are checked, each in their own part of a synchronization.
     enum Kind: String {
-        case bundles, statements
+        case bundles, statements, snapshots
     }
 
     /// What was found in a file, as it is kept. Older programs wrote `0` for all that is not sound, of which nothing can be told: such

@@ -71,19 +71,37 @@ extension FolderSession {
             let entry = try folder.place.files(in: paths.folder).first(where: { $0.name == record.name })
         else { return nil }
         let version = SnapshotRecord.usable(entry.version)
-        if version == nil || version != record.version {
-            do {
-                try readSnapshot(paths.file(record.name), record)
-            } catch is DigestedSource.Mismatch {
-                return nil
-            } catch let error as StoreError where error.code != .cancelled {
-                return nil
-            }
-        }
+        let isKnown = version != nil && version == record.version
+        guard try isKnown || isAsWritten(paths.file(record.name), version, record) else { return nil }
         // What it knows, the head has said that is gone.
         return FolderHead.File(
             name: record.name, base: [:], target: [:], byteCount: entry.byteCount,
             sha256: members == nil ? nil : record.sha256)
+    }
+
+    /// Whether a file is the snapshot that this store has written.
+    ///
+    /// What was found in a version is remembered: until another snapshot is published, which may fail for long, each synchronization
+    /// would read all of it again. Where the place tells no versions it is read each time, as the file may be put back.
+    private func isAsWritten(
+        _ file: MailboxPath, _ version: String?, _ record: SnapshotRecord
+    ) throws -> Bool {
+        let question = CheckedFiles.question(
+            file.description, version: version, [record.sha256], complaints: [])
+        var checked = try peer.checkedFiles(.snapshots, in: folder.name)
+        if let outcome = checked.answer(question) { return outcome == .sound }
+        var outcome = CheckedFiles.Outcome.sound
+        do {
+            try readSnapshot(file, record)
+        } catch is DigestedSource.Mismatch {
+            outcome = .otherDigest
+        } catch let error as StoreError where error.code != .cancelled {
+            return false
+        }
+        checked.note(question, outcome)
+        // What can't be noted is read again the next time.
+        try? peer.keep(checked, in: folder.name)
+        return outcome == .sound
     }
 
     /// What is told of a snapshot that this store has written, and no head names; nil when there was none.
