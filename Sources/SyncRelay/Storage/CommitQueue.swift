@@ -5,13 +5,16 @@ import Synchronization
 /// Writes what many ask for with few commits.
 ///
 /// A commit waits for the disk, and a relay has many writers. What came while one commit was under way is written together
-/// by the next, each job in a savepoint: one that fails takes nothing with it.
+/// by the next. One job that fails takes nothing with it: the others are written again, each in a savepoint.
 final class CommitQueue: Sendable {
     /// The most jobs of one commit, and the most bytes that they bring.
     private static let groupCountMax = 256
     private static let groupByteCountMax = 8 << 20
     /// The most jobs that wait.
     private static let waitingCountMax = 16_384
+    /// How many groups have savepoints after one that had a job that failed. A savepoint writes each page that it changes
+    /// to a journal of its own, which costs more than most jobs.
+    private static let waryGroupCount = 16
 
     private struct Job: Sendable {
         let byteCount: Int
@@ -26,6 +29,8 @@ final class CommitQueue: Sendable {
         /// Whether there may be work for when nobody waits.
         var hasLeisureWork = false
         var commitCount: Int64 = 0
+        /// How many of the next groups have savepoints.
+        var waryGroupCount = 0
         /// Whether jobs only gather.
         var isHeld = false
     }
@@ -159,7 +164,7 @@ final class CommitQueue: Sendable {
 
     private func commit(_ group: [Job]) {
         pool.writeWithoutTransaction { db in
-            if group.count > 1, let ends = try? together(group, db) {
+            if group.count > 1, let ends = together(group, db) {
                 for end in ends { end() }
                 return
             }
@@ -169,12 +174,30 @@ final class CommitQueue: Sendable {
 
     /// Writes a group by one commit.
     ///
-    /// - returns: What is to be done after it.
-    /// - throws: What SQLite reports. Each job is tried alone then.
-    private func together(_ group: [Job], _ db: Database) throws -> [@Sendable () -> Void] {
+    /// - returns: What is to be done after it; nil when each job has to be tried alone.
+    private func together(_ group: [Job], _ db: Database) -> [@Sendable () -> Void]? {
+        let isWary = state.withLock { state in
+            defer { state.waryGroupCount = max(0, state.waryGroupCount - 1) }
+            return state.waryGroupCount > 0
+        }
+        if !isWary {
+            if let ends = try? inOneTransaction(group, db, hasSavepoints: false) { return ends }
+            state.withLock { $0.waryGroupCount = Self.waryGroupCount }
+        }
+        return try? inOneTransaction(group, db, hasSavepoints: true)
+    }
+
+    /// - throws: What a job without a savepoint does, what SQLite reports of the others.
+    private func inOneTransaction(
+        _ group: [Job], _ db: Database, hasSavepoints: Bool
+    ) throws -> [@Sendable () -> Void] {
         var ends: [@Sendable () -> Void] = []
         try db.inTransaction {
             for job in group {
+                guard hasSavepoints else {
+                    ends.append(try job.attempt(db))
+                    continue
+                }
                 do {
                     try db.inSavepoint {
                         ends.append(try job.attempt(db))
