@@ -127,7 +127,13 @@ package struct FileReplacement {
     }
 
     /// Puts the temporary file at the destination, where no file may be.
-    package func moveIntoPlace() throws {
+    package func moveIntoPlace() throws { _ = try takeFreePlace() }
+
+    /// Puts the temporary file at the destination, where no file may be.
+    ///
+    /// - returns: Whether it is known that the name leads to the file after a loss of power, too.
+    /// - throws: A ``StoreError``; there is no file at the destination then, or still the one that was there.
+    func takeFreePlace() throws -> Bool {
         try synchronize(temporary)
         // A hard link fails when the destination exists, a rename would not.
         if link(temporary, destination) == 0 {
@@ -137,7 +143,7 @@ package struct FileReplacement {
         } else {
             try rename()
         }
-        synchronizeFolder()
+        return FolderSynchronization.current.run(folderOf: destination)
     }
 
     /// Puts the temporary file in the place of the destination.
@@ -151,7 +157,7 @@ package struct FileReplacement {
     func exchangeDestination() throws -> Bool {
         try synchronize(temporary)
         try rename()
-        return synchronizeFolder()
+        return FolderSynchronization.current.run(folderOf: destination)
     }
 
     private func rename() throws {
@@ -206,18 +212,5 @@ package struct FileReplacement {
         guard code == 0 else {
             throw Self.lastWriteError("cannot write to the disk", path: path)
         }
-    }
-
-    /// Waits until the names in the folder are on the disk. Some folders can't be opened, and some file systems have no
-    /// fsync for folders; the rename stands anyway.
-    ///
-    /// - returns: Whether that was possible.
-    @discardableResult
-    private func synchronizeFolder() -> Bool {
-        let folder = URL(fileURLWithPath: destination).deletingLastPathComponent().path
-        let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        return fsync(descriptor) == 0
     }
 }

@@ -132,6 +132,107 @@ import Testing
         #expect(try store.title(.keyed("fourth")) == "kept")
     }
 
+    /// A folder that can be written to the disk only sometimes.
+    private final class WeakFolder: Sendable {
+        private let attempts = Lock(0)
+        private let failing: Set<Int>
+
+        /// - parameter failing: The attempts that fail, from 1.
+        init(failing: Set<Int>) { self.failing = failing }
+
+        /// Runs what sees this folder.
+        func run<Result>(_ body: () throws -> Result) rethrows -> Result {
+            let synchronization = FolderSynchronization(synchronize: { [self] _ in
+                let attempt = attempts.withLock { attempts in
+                    attempts += 1
+                    return attempts
+                }
+                return !failing.contains(attempt)
+            })
+            return try FolderSynchronization.$current.withValue(synchronization, operation: body)
+        }
+    }
+
+    /// The first look, the keyring's new name, and that of its copy: nothing orders them and the name of the new file.
+    @Test(arguments: [1, 2, 3])
+    func noDataKeyIsChangedInAFolderThatCannotBeWrittenToTheDisk(attempt: Int) throws {
+        let store = try KeyringStore()
+        let before = try store.bytes(store.path)
+        let error = #expect(throws: StoreError.self) {
+            try WeakFolder(failing: [attempt]).run {
+                try StoreRekey.rotateDataKey(path: store.path, keeping: [.text("first")])
+            }
+        }
+        #expect(error?.code == .cannotWrite && error?.path == store.path)
+        #expect(try store.bytes(store.path) == before)
+        #expect(try !store.keyring.information().isRotating)
+        #expect(try store.title(.keyed("first")) == "kept")
+        #expect(try store.folder.contents() == ["notes.db", "notes.db.keys", "notes.db.keys.bak"])
+    }
+
+    /// The first look, the new keyring's name, and that of its copy.
+    @Test(arguments: [1, 2, 3])
+    func noKeyringIsMadeInAFolderThatCannotBeWrittenToTheDisk(attempt: Int) throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("a.db")
+        let queue = try DatabaseQueue(path: path, configuration: .keyed("old"))
+        try queue.write { try $0.execute(sql: "CREATE TABLE t (a)") }
+        try queue.close()
+        let error = #expect(throws: StoreError.self) {
+            try WeakFolder(failing: [attempt]).run {
+                try StoreRekey.makeKeyring(path: path, from: Passphrase("old"), cost: .minimum)
+            }
+        }
+        #expect(error?.code == .cannotWrite)
+        #expect(try folder.contents() == ["a.db"])
+        let again = try DatabaseQueue(path: path, configuration: .keyed("old"))
+        #expect(try again.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 0)
+    }
+
+    /// After a loss of power the name may lead to the old file: what ends the rotation has to write the folder first.
+    @Test func bothDataKeysStayUntilTheNameOfTheNewFileIsOnTheDisk() throws {
+        let store = try KeyringStore()
+        let old = try store.bytes(store.path)
+        // The look, the two names of the keyring, and that of the new file.
+        try WeakFolder(failing: [4]).run {
+            _ = try StoreRekey.rotateDataKey(path: store.path, keeping: [.text("first")])
+        }
+        let rotating = try store.bytes(store.keyring.path)
+        #expect(try store.keyring.information().isRotating)
+        let new = try store.bytes(store.path)
+        // Neither an opening nor a change of the keyring forgets a key meanwhile.
+        let opened = try store.keyring.opened(rotating, .text("first"))
+        WeakFolder(failing: [1]).run { store.keyring.finishRotation(of: rotating, opened: opened) }
+        let error = #expect(throws: StoreError.self) {
+            try WeakFolder(failing: [1]).run {
+                try store.keyring.add(.text("second"), cost: .minimum, unlockingWith: .text("first"))
+            }
+        }
+        #expect(error?.code == .cannotWrite)
+        #expect(try store.bytes(store.keyring.path) == rotating)
+        // Either file opens, and when the folder is on the disk, the rotation ends.
+        try Data(old).write(to: URL(fileURLWithPath: store.path))
+        #expect(try store.title(.keyed("first")) == "kept")
+        #expect(try store.keyring.information().isRotating)
+        try Data(new).write(to: URL(fileURLWithPath: store.path))
+        #expect(try store.title(.keyed("first")) == "kept")
+        #expect(try !store.keyring.information().isRotating)
+    }
+
+    /// What was begun before is not ended by a rotation that does not begin.
+    @Test func aRotationThatFailsAtOnceLeavesTheKeyringAsItWas() throws {
+        let store = try KeyringStore()
+        try WeakFolder(failing: [4]).run {
+            _ = try StoreRekey.rotateDataKey(path: store.path, keeping: [.text("first")])
+        }
+        let rotating = try store.bytes(store.keyring.path)
+        #expect(throws: Stopped.self) {
+            try StoreRekey.rotateDataKey(path: store.path, keeping: [.text("first")]) { _ in throw Stopped() }
+        }
+        #expect(try store.bytes(store.keyring.path) == rotating)
+        #expect(try store.title(.keyed("first")) == "kept")
+    }
+
     private func copy(of store: KeyringStore, under key: DataKey) throws -> [UInt8] {
         let queue = try DatabaseQueue(path: store.path, configuration: .keyed("first"))
         defer { try? queue.close() }

@@ -43,4 +43,29 @@ extension Keyring {
         }
         return content
     }
+
+    // MARK: - Rotation
+
+    /// Finishes or forgets a rotation that was interrupted, as the file says. The caller has the lock.
+    ///
+    /// - throws: A ``StoreError``: `keyringMismatch`, see ``UnlockedKeyring/resolveRotation(storeSalt:path:)``; `cannotWrite`
+    ///   when a loss of power may bring the old file back, so that both keys have to stay.
+    func settleRotation(of keyring: inout UnlockedKeyring) throws {
+        guard let pendingSalt = keyring.file.pendingSalt else { return }
+        let storeSalt = storage.storeSalt()
+        if storeSalt == pendingSalt, keyring.pending != nil { try storage.requireSynchronizedFolder() }
+        try keyring.resolveRotation(storeSalt: storeSalt, path: path)
+    }
+
+    /// Finishes a rotation whose file is in place already, if nobody else is at it, and a loss of power can't bring the
+    /// old file back.
+    func finishRotation(of content: [UInt8], opened: UnlockedKeyring) {
+        // Whatever fails here is done by the next one who opens the store, or changes the keyring.
+        try? storage.withLock(waits: false) { access in
+            guard access.bytes == content, storage.synchronizeFolder() else { return }
+            var keyring = opened
+            keyring.finishRotation()
+            try access.replace(with: keyring.encodedNext(path: path))
+        }
+    }
 }

@@ -51,7 +51,7 @@ public struct Keyring: Sendable {
         public let generation: UInt64
 
         /// Whether a change of the data key was begun and not finished. The next opening of the
-        /// store finishes it, or undoes it.
+        /// store finishes it, or undoes it. Where the folder can't be written to the disk, both keys stay.
         public let isRotating: Bool
     }
 
@@ -183,7 +183,7 @@ public struct Keyring: Sendable {
         cost: ScryptCost?, _ access: inout KeyringAccess
     ) throws -> KeySlot {
         var keyring = opened
-        try keyring.resolveRotation(storeSalt: storage.storeSalt(), path: path)
+        try settleRotation(of: &keyring)
         guard let old = keyring.file.slots.first(where: { $0.id == id }) else {
             // Somebody has changed its passphrase, or removed it. A slot more would leave theirs, and tell nobody.
             throw StoreError(
@@ -222,17 +222,6 @@ public struct Keyring: Sendable {
         try bytes.withUnsafeBytes { try PrivateFile.create(destination, content: $0) }
     }
 
-    /// Finishes a rotation whose file is in place already, if nobody else is at it.
-    func finishRotation(of content: [UInt8], opened: UnlockedKeyring) {
-        // Whatever fails here is done by the next one who opens the store, or changes the keyring.
-        try? storage.withLock(waits: false) { access in
-            guard access.bytes == content else { return }
-            var keyring = opened
-            keyring.finishRotation()
-            try access.replace(with: keyring.encodedNext(path: path))
-        }
-    }
-
     // MARK: - Content
 
     func content() throws -> [UInt8] {
@@ -247,7 +236,7 @@ public struct Keyring: Sendable {
         // Before the secret, which may be that of the store and of none of these slots.
         try requireStore(of: bytes)
         var keyring = try opened(bytes, secret)
-        try keyring.resolveRotation(storeSalt: storage.storeSalt(), path: path)
+        try settleRotation(of: &keyring)
         return keyring
     }
 

@@ -42,6 +42,27 @@ struct KeyringStorage {
         return salt.count == CipherSettings.saltByteCount ? salt : nil
     }
 
+    /// Writes the names of the database file and of the keyring to the disk, which are in one folder.
+    ///
+    /// - returns: Whether that was possible.
+    func synchronizeFolder() -> Bool { FolderSynchronization.current.run(folderOf: storePath) }
+
+    /// Throws where the folder can't be written to the disk. Nothing orders the changes of its names there: a loss of
+    /// power could keep the new file and lose the keyring that has its key, or the other way round.
+    ///
+    /// - throws: A ``StoreError`` of code `cannotWrite`.
+    func requireSynchronizedFolder() throws {
+        guard synchronizeFolder() else { throw folderError }
+    }
+
+    /// The error for a folder that can't be written to the disk.
+    var folderError: StoreError {
+        StoreError(
+            .cannotWrite,
+            "its folder can't be written to the disk, so that a loss of power could leave it beside a keyring without its key; nothing was changed: move both to a folder that can be listed, on a file system that writes folders to the disk, and try again",
+            path: storePath)
+    }
+
     /// Throws when a file that is no keyring has the name of the copy, which would replace it. It may be another database.
     ///
     /// - throws: A ``StoreError`` of code `reservedName`, which names that file.
@@ -71,9 +92,11 @@ struct KeyringStorage {
 
     /// Makes the file, and its copy. A copy that is there stays: it may be all that opens a backup of another store.
     ///
+    /// - returns: Whether it is known that both are there after a loss of power, too.
     /// - throws: A ``StoreError``: `exists`, `reservedName` when a file that is no keyring has the name of the copy,
     ///   `full`, `cannotWrite`. Neither is left then.
-    func create(_ bytes: [UInt8]) throws {
+    @discardableResult
+    func create(_ bytes: [UInt8]) throws -> Bool {
         try requireOwnBackup()
         let file = try FileReplacement(destination: path, purpose: "new")
         defer { file.discard() }
@@ -81,9 +104,10 @@ struct KeyringStorage {
         defer { copy.discard() }
         try PrivateFile.write(bytes, to: file, for: path)
         try PrivateFile.write(bytes, to: copy, for: path)
-        try file.moveIntoPlace()
+        let isOnDisk = try file.takeFreePlace()
         do {
-            try copy.moveIntoPlace()
+            let isCopyOnDisk = try copy.takeFreePlace()
+            return isOnDisk && isCopyOnDisk
         } catch {
             unlink(path)
             throw error
@@ -181,9 +205,12 @@ struct KeyringAccess {
     /// nothing. The copy follows when the file was read back: one of the two is always whole, and
     /// no removed slot stays behind in the copy.
     ///
+    /// - returns: Whether it is known that both have the new bytes after a loss of power, too. If not, they may have the
+    ///   old ones.
     /// - throws: A ``StoreError``: `full`, `cannotWrite`, `reservedName` when a file that is no keyring has the name of
     ///   the copy. The file is as it was, or has the new bytes.
-    mutating func replace(with new: [UInt8]) throws {
+    @discardableResult
+    mutating func replace(with new: [UInt8]) throws -> Bool {
         try storage.requireOwnBackup()
         // Those of a process that was killed: whoever is at work has the lock.
         for path in [storage.path, storage.backupPath] {
@@ -196,11 +223,12 @@ struct KeyringAccess {
         try PrivateFile.write(new, to: file, for: storage.path)
         try PrivateFile.write(new, to: copy, for: storage.path)
         let next = open(file.temporary, O_RDWR | O_CLOEXEC)
+        let isOnDisk: Bool
         do {
             guard next >= 0, flock(next, LOCK_EX | LOCK_NB) == 0 else {
                 throw StoreError(.cannotWrite, "cannot lock: \(StoreError.systemText)", path: storage.path)
             }
-            try file.replaceDestination()
+            isOnDisk = try file.exchangeDestination()
         } catch {
             if next >= 0 { close(next) }
             throw error
@@ -212,6 +240,7 @@ struct KeyringAccess {
             throw StoreError(
                 .cannotWrite, "the keyring can't be read back as it was written", path: storage.path)
         }
-        try copy.replaceDestination()
+        let isCopyOnDisk = try copy.exchangeDestination()
+        return isOnDisk && isCopyOnDisk
     }
 }

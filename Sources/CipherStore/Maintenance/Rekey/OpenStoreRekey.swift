@@ -30,7 +30,7 @@ struct OpenStoreRekey {
         defer { if !db.isClosed { db.waitForLocks() } }
         // The path that was given may lead to another store, from the folder that the process is in now.
         try StoreRekey.explainingErrors(db.filePath) { file in
-            try StoreReplacement(source: db, path: file, key: key, progress: progress).run()
+            _ = try StoreReplacement(source: db, path: file, key: key, progress: progress).run()
         }
         db.keyCache.replace(current, with: key, passphrase: secret.bytes)
         db.dispose()

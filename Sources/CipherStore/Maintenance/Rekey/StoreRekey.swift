@@ -21,7 +21,9 @@ import Foundation
 /// 2. The old file stands alone (no WAL, no journal) before the rename, because
 ///    a WAL of the old file would be replayed over the new one.
 /// 3. The copy is complete on the disk before the rename.
-/// 4. A process that still has the old file open gets an error at its next
+/// 4. Where a keyring has the key, it is on the disk before the rename, with its name. A folder that can't be written
+///    to the disk orders nothing, so no data key is changed there.
+/// 5. A process that still has the old file open gets an error at its next
 ///    access, not a write that nobody will see: the old file's first page is
 ///    overwritten before the lock is released. (Where a folder can't be written
 ///    to the disk, it is not: after a loss of power the name may lead to it.)
@@ -116,7 +118,7 @@ public enum StoreRekey {
     ///
     /// The rotation can be stopped at any moment: the keyring holds both data keys before the new
     /// file takes the old one's place, and the next one who opens the store, or changes the
-    /// keyring, finishes what was begun.
+    /// keyring, finishes what was begun. Both keys stay until the name of the new file is on the disk.
     ///
     /// - parameters:
     ///     - path: The path of the database file.
@@ -126,7 +128,7 @@ public enum StoreRekey {
     /// - returns: The slots that ended.
     /// - throws: A ``StoreError``: `otherSlots` when there are slots that would end,
     ///   `wrongPassphrase` when one of the secrets opens no slot, `busy`, `keyringMissing`, `keyringMismatch` when the
-    ///   keyring is not that of the store, `full`, …
+    ///   keyring is not that of the store, `cannotWrite` when the folder can't be written to the disk, `full`, …
     ///   The store is then as it was.
     @discardableResult
     public static func rotateDataKey(
@@ -140,6 +142,8 @@ public enum StoreRekey {
         return try explainingErrors(path) { file in
             try keyring.storage.withLock { access in
                 try keyring.storage.requireOwnBackup()
+                try keyring.storage.requireSynchronizedFolder()
+                let content = access.bytes
                 var opened = try keyring.unlock(access.bytes, first)
                 let keys = try opened.slotKeys(
                     of: Array(secrets.dropFirst()), limit: keyring.limit, path: keyring.path)
@@ -153,21 +157,25 @@ public enum StoreRekey {
                 let source = try Database.openExisting(
                     path: file, key: opened.active.encryptionKey(settings, slotID: opened.slotID))
                 defer { source.dispose() }
-                let before = opened
                 try opened.begin(rotationTo: next, keeping: keys)
+                let isOnDisk: Bool
                 do {
-                    try StoreReplacement(
+                    isOnDisk = try StoreReplacement(
                         source: source, path: file,
                         key: next.encryptionKey(settings, slotID: opened.slotID), progress: progress
-                    ).run { try access.replace(with: opened.encodedNext(path: keyring.path)) }
+                    ).run {
+                        let hasKeys = try access.replace(with: opened.encodedNext(path: keyring.path))
+                        guard hasKeys else { throw keyring.storage.folderError }
+                    }
                 } catch {
                     // Where this fails, both keys stay, for whoever opens the keyring next.
-                    if access.bytes != before.encoded { try? settle(opened, keyring, &access) }
+                    if access.bytes != content { try? settle(opened, keyring, &access) }
                     throw error
                 }
+                // The new file stands: what isn't done now is done at the next opening.
+                guard isOnDisk else { return ending }
                 opened.finishRotation()
-                // The new file stands: what fails now is done at the next opening.
-                try? access.replace(with: opened.encodedNext(path: keyring.path))
+                _ = try? access.replace(with: opened.encodedNext(path: keyring.path))
                 return ending
             }
         }
@@ -178,7 +186,7 @@ public enum StoreRekey {
         _ opened: UnlockedKeyring, _ keyring: Keyring, _ access: inout KeyringAccess
     ) throws {
         var settled = opened
-        try settled.resolveRotation(storeSalt: keyring.storage.storeSalt(), path: keyring.path)
+        try keyring.settleRotation(of: &settled)
         try access.replace(with: settled.encodedNext(path: keyring.path))
     }
 
@@ -206,8 +214,8 @@ public enum StoreRekey {
     ///     - label: What people call the slot; it is not encrypted.
     ///     - cost: What trying one passphrase costs.
     ///     - progress: Called with how far it is; an error that it throws ends the whole.
-    /// - throws: A ``StoreError``: `exists` when the store has a keyring, `busy`, `wrongPassphrase`,
-    ///   `full`, … The store is then as it was.
+    /// - throws: A ``StoreError``: `exists` when the store has a keyring, `busy`, `wrongPassphrase`, `cannotWrite` when the
+    ///   folder can't be written to the disk, `full`, … The store is then as it was.
     public static func makeKeyring(
         path: String, from passphrase: borrowing Passphrase, slot secret: Secret? = nil,
         label: String = "", cost: ScryptCost = .standard, progress: StoreProgressHandler? = nil
@@ -228,6 +236,7 @@ public enum StoreRekey {
         try explainingErrors(path) { file in
             let stale = try keyring.staleContent()
             try keyring.storage.requireOwnBackup()
+            try keyring.storage.requireSynchronizedFolder()
             let source = try Database.openExisting(path: file, secret: known)
             defer { source.dispose() }
             let settings = try encryption(of: source)
@@ -242,7 +251,8 @@ public enum StoreRekey {
                     progress: progress
                 ).run {
                     aside = try keyring.storage.setAside(ifContent: stale)
-                    try keyring.storage.create(bytes)
+                    // It would have the only key.
+                    guard try keyring.storage.create(bytes) else { throw keyring.storage.folderError }
                 }
             } catch {
                 // Where the file can't be read, the keyring may be the only one that opens it.
@@ -274,27 +284,5 @@ public enum StoreRekey {
             guard let known = explained as? StoreError, known.path == file else { throw explained }
             throw StoreError(known.code, known.message, path: path)
         }
-    }
-}
-
-extension Database {
-    /// Opens an existing encrypted file, waiting a little for its lock.
-    static func openExisting(path: String, secret: Secret) throws -> Database {
-        var configuration = Configuration()
-        configuration.encryption = .required
-        configuration.requiresExistingFile = true
-        configuration.busyMode = .timeout(2)
-        configuration.useKeySlot(secret)
-        return try Database(path: path, configuration: configuration, keyCache: KeyCache())
-    }
-
-    /// Opens an existing encrypted file by its key, waiting a little for its lock.
-    static func openExisting(path: String, key: EncryptionKey) throws -> Database {
-        var configuration = Configuration()
-        configuration.encryption = .required
-        configuration.requiresExistingFile = true
-        configuration.busyMode = .timeout(2)
-        configuration.prepareDatabase { try $0.use(key, isProven: true) }
-        return try Database(path: path, configuration: configuration, keyCache: KeyCache())
     }
 }

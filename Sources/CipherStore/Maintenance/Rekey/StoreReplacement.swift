@@ -26,11 +26,15 @@ struct StoreReplacement {
     ///
     /// - parameter prepare: Runs when the copy is complete and verified, before it takes the
     ///   store's place.
-    func run(_ prepare: () throws -> Void = {}) throws {
+    /// - returns: Whether it is known that the name leads to the copy after a loss of power, too. If not, it may lead to
+    ///   the old file.
+    @discardableResult
+    func run(_ prepare: () throws -> Void = {}) throws -> Bool {
         let isWAL = try String.fetchOne(source, sql: "PRAGMA journal_mode") == "wal"
+        let isOnDisk: Bool
         do {
             try lockExclusively()
-            try exchange(prepare)
+            isOnDisk = try exchange(prepare)
         } catch {
             restoreSource(isWAL: isWAL)
             throw error
@@ -38,9 +42,10 @@ struct StoreReplacement {
         // The new key stands now. A full disk or a process that was quick to open the store must
         // not read as a rekey that failed; the store works in either mode.
         if isWAL { try? restoreWAL() }
+        return isOnDisk
     }
 
-    private func exchange(_ prepare: () throws -> Void) throws {
+    private func exchange(_ prepare: () throws -> Void) throws -> Bool {
         guard let current = source.encryptionKey else {
             throw StoreError(.keyRequired, "the store is not encrypted", path: path)
         }
@@ -66,7 +71,7 @@ struct StoreReplacement {
             try progress?(
                 StoreProgress(phase: .verifying, completedPageCount: pageCount, totalPageCount: pageCount))
             try prepare()
-            try swap(file)
+            return try swap(file)
         } catch {
             file.discard()
             throw error
@@ -105,7 +110,9 @@ struct StoreReplacement {
 
     /// Renames the copy over the store and makes the old file unusable for
     /// processes that still have it open.
-    private func swap(_ file: FileReplacement) throws {
+    ///
+    /// - returns: Whether it is known that the name leads to the copy after a loss of power, too.
+    private func swap(_ file: FileReplacement) throws -> Bool {
         var information = stat()
         // That some file has the name is not enough: it has to be the one that is open.
         guard stat(file.destination, &information) == 0, FileIdentity(information) == source.fileIdentity,
@@ -118,10 +125,11 @@ struct StoreReplacement {
         let isOnDisk = try file.exchangeDestination()
         // A hard link is somebody's backup of the old file: it is left alone. And so is a file to which the name may
         // lead again after a loss of power: it would be all that is left.
-        guard isOnDisk && information.st_nlink == 1 else { return }
+        guard isOnDisk && information.st_nlink == 1 else { return isOnDisk }
         // SQLite's own descriptor is used: closing another one would drop the lock.
         let noise = (0..<key.settings.pageSize).map { _ in UInt8.random(in: 1...255) }
         try? DatabaseFile(source.handle).write(noise, at: 0)
+        return isOnDisk
     }
 
     /// Leaves the store as it was, its journal mode included, for a connection that goes on.
