@@ -188,6 +188,33 @@ import Testing
         #expect(try use(path, Self.configuration(kind, [])) == .default)
     }
 
+    @Test(arguments: Kind.allCases) func aRefusalThatTheSetUpSwallowsHolds(kind: Kind) throws {
+        let odd = Self.hasVersion4 ? "cipher_plaintext_header_size = 32" : "cipher_use_hmac = OFF"
+        var configuration = Self.configuration(kind, [odd])
+        configuration.prepareDatabase { db in
+            for sql in ["PRAGMA journal_mode = WAL", "CREATE TABLE odd (a)", "INSERT INTO odd VALUES (1)"] {
+                try? db.execute(sql: sql)
+            }
+        }
+        let path = folder.file("a.db")
+        if kind != .keyring {
+            let error = #expect(throws: StoreError.self) {
+                try DatabaseQueue(path: path, configuration: configuration)
+            }
+            #expect(error?.code == .encryptionMismatch)
+            let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+            #expect((size ?? 0) == 0)
+        }
+        _ = try makeStore(kind)
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        let error = #expect(throws: StoreError.self) {
+            try DatabaseQueue(path: path, configuration: configuration)
+        }
+        #expect(error?.code == .encryptionMismatch)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+        #expect(try use(path, Self.configuration(kind, [])) == .default)
+    }
+
     @Test func aMigratorComparesSchemasWhateverTheSetUpSays() throws {
         let pragmas = ["kdf_iter = 7000", "journal_mode = WAL", "cipher_page_size = 8192"]
         var migrator = DatabaseMigrator()

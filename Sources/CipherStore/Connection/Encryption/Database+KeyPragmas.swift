@@ -30,7 +30,17 @@ extension Database {
     ///
     /// - throws: A ``StoreError`` of code `encryptionMismatch`; what a derivation throws.
     func applyKeyPragmas() throws {
-        defer { authorizer.hasKeyPragmas = false }
+        do {
+            try followKeyPragmas()
+            authorizer.hasKeyPragmas = false
+        } catch {
+            // The set-up function may swallow the error, and its next statement would write pages that no store has.
+            authorizer.hasKeyPragmas = true
+            throw error
+        }
+    }
+
+    private func followKeyPragmas() throws {
         guard let key = encryptionKey, DatabasePath(path).isFile else { return }
         let found = codecParameters
         // Elsewhere rounds mean nothing. To set them would make SQLCipher 4 look for a key that it has forgotten.
