@@ -85,6 +85,51 @@ import Testing
         #expect(settings?.kdfIterations == 7000)
     }
 
+    /// Pragmas about the connection, the process or the library, with which SQLite reads no page. Those that would change
+    /// the process ask.
+    private static let quiet = [
+        "analysis_limit", "automatic_index = ON", "busy_timeout = 5000", "cache_spill = 100000",
+        "cell_size_check = ON", "checkpoint_fullfsync = OFF", "cipher_default_compatibility",
+        "cipher_default_hmac_algorithm", "cipher_default_kdf_algorithm", "cipher_default_kdf_iter",
+        "cipher_default_page_size", "cipher_default_plaintext_header_size", "cipher_default_settings",
+        "cipher_default_use_hmac", "cipher_fips_status", "cipher_log_level = NONE", "cipher_memory_security",
+        "cipher_provider", "cipher_provider_version", "cipher_settings", "cipher_status", "cipher_version",
+        "compile_options", "defer_foreign_keys = OFF", "foreign_keys = ON", "fullfsync = OFF",
+        "hard_heap_limit", "ignore_check_constraints = OFF", "journal_size_limit = -1", "legacy_alter_table",
+        "locking_mode = NORMAL", "mmap_size = 0", "page_size", "query_only = OFF", "read_uncommitted = OFF",
+        "recursive_triggers = ON", "reverse_unordered_selects = OFF", "secure_delete = ON",
+        "soft_heap_limit", "temp_store = MEMORY", "threads", "trusted_schema = OFF", "wal_autocheckpoint",
+    ]
+
+    /// SQLCipher would say that the file is no database, had it used the key of other rounds for a page.
+    @Test func pragmasThatReadNoPageLeaveTheKeyToThoseThatFollow() throws {
+        let path = folder.file("a.db")
+        let made = try DatabaseQueue(
+            path: path, configuration: Self.configuration(.passphrase, ["kdf_iter = 7000"]))
+        try made.write { try $0.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(20000))") }
+        try made.close()
+        let settings = try use(path, Self.configuration(.passphrase, Self.quiet + ["kdf_iter = 7000"]))
+        #expect(settings?.kdfIterations == 7000)
+        for pragma in Self.quiet { #expect(CipherPragmas.readsNoPage("PRAGMA \(pragma)"), "\(pragma)") }
+        for pragma in Self.reading { #expect(!CipherPragmas.readsNoPage("PRAGMA \(pragma)"), "\(pragma)") }
+    }
+
+    /// Half of the group is no format that a store has.
+    @Test(.enabled(if: EngineFeatures.current.supportsFormat4))
+    func pragmasThatReadNoPageDivideNoGroup() throws {
+        let path = folder.file("a.db")
+        let pragmas =
+            ["kdf_iter = 7000", "cipher_hmac_algorithm = HMAC_SHA1"] + Self.quiet
+            + ["cipher_kdf_algorithm = PBKDF2_HMAC_SHA1"]
+        let configuration = Self.configuration(.passphrase, pragmas)
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.write { try $0.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(20000))") }
+        try queue.close()
+        let settings = try use(path, configuration)
+        #expect(settings?.format == .version3)
+        #expect(settings?.kdfIterations == 7000)
+    }
+
     // MARK: Other keys
 
     static let ofOtherKeys = [

@@ -33,11 +33,21 @@ struct CipherPragmas {
     /// Those that say how pages are written, and are not obeyed where something proves it.
     private static let choices: Set<String> = ["cipher_compatibility", "cipher_page_size", "page_size"]
 
-    /// Others that read no page.
+    /// Others that read no page: they set or tell something of the connection, the process or the library.
+    /// (`SetUpPragmaTests` asks both engines.)
     private static let quiet: Set<String> = [
-        "busy_timeout", "cipher_log", "cipher_log_level", "foreign_keys", "page_size", "recursive_triggers",
-        "temp_store", "trusted_schema",
+        "analysis_limit", "automatic_index", "busy_timeout", "cache_spill", "case_sensitive_like",
+        "cell_size_check", "checkpoint_fullfsync", "cipher_add_random", "cipher_fips_status", "cipher_log",
+        "cipher_log_level", "cipher_log_source", "cipher_memory_security", "cipher_profile",
+        "cipher_provider", "cipher_provider_version", "cipher_settings", "cipher_status", "cipher_version",
+        "compile_options", "defer_foreign_keys", "foreign_keys", "fullfsync", "hard_heap_limit",
+        "ignore_check_constraints", "journal_size_limit", "legacy_alter_table", "locking_mode", "mmap_size",
+        "page_size", "query_only", "read_uncommitted", "recursive_triggers", "reverse_unordered_selects",
+        "secure_delete", "soft_heap_limit", "temp_store", "threads", "trusted_schema", "wal_autocheckpoint",
     ]
+
+    /// What the names of the defaults of the process begin with, which count for connections that open later.
+    private static let defaultsPrefix = "cipher_default_"
 
     /// Those that change the key. With a value they would.
     private static let keys: Set<String> = ["key", "hexkey", "textkey", "rekey", "hexrekey", "textrekey"]
@@ -74,7 +84,7 @@ struct CipherPragmas {
         guard tokens.count > 1, tokens[0].isKeyword("pragma") else { return false }
         let hasSchema = tokens.count == 4 && tokens[2].isSymbol(".")
         let name = tokens[hasSchema ? 3 : 1].text.foldedIdentifier
-        return parameters.contains(name) || quiet.contains(name)
+        return parameters.contains(name) || quiet.contains(name) || name.hasPrefix(defaultsPrefix)
     }
 
     /// What becomes of a pragma.
