@@ -141,17 +141,23 @@ extension Database {
         try execute(sql: "PRAGMA cache_spill = -\(Self.keptKibibytes)")
     }
 
-    /// Does the same for the file that a statement has attached, whose cache is another one.
+    /// Does the same for the files that are attached, whose caches are others, once a statement has attached one or has
+    /// changed the size of pages, in which SQLite counts.
     ///
-    /// - parameter sql: The `ATTACH`.
-    func keepTransactionsInMemory(attachedBy sql: String) {
+    /// - parameter isAttached: Whether a file was attached, so that the main one stays as it is.
+    func keepTransactionsInMemory(afterAttaching isAttached: Bool) {
         guard EngineFeatures.current.losesCommitsAfterPartialRollback, !configuration.readonly,
-            let schema = AttachedFile(sql).schema?.quotedDatabaseIdentifier
+            // Old engines read a page to list what is attached, and the key may not be the right one yet.
+            isAttached || isSetUp
         else { return }
         withoutTracing {
             authorizer.trusting {
-                let pragma = "PRAGMA \(schema).cache_spill = -\(Self.keptKibibytes)"
-                _ = SQLiteHandle.execute(handle, pragma)
+                for schema in SQLiteHandle.schemaNames(handle)
+                where schema != "temp" && !(isAttached && schema == "main") {
+                    let name = schema.quotedDatabaseIdentifier
+                    _ = SQLiteHandle.execute(
+                        handle, "PRAGMA \(name).cache_spill = -\(Self.keptKibibytes)")
+                }
             }
         }
     }

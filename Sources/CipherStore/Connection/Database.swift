@@ -106,6 +106,9 @@ public final class Database {
     /// Whether the file was empty when the key was given.
     var isNewFile = false
 
+    /// Whether the connection is set up, so that pages may be read.
+    private(set) var isSetUp = false
+
     /// Whether other connections can change the database.
     let isShared: Bool
 
@@ -191,6 +194,7 @@ public final class Database {
         interruption = Interruption(handle)
         do {
             try setUp()
+            isSetUp = true
             if isFile { watchedFile = try openedFile(before: identityBefore) }
         } catch {
             throw failedToOpen(error, sideFiles)

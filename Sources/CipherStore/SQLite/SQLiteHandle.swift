@@ -109,6 +109,20 @@ enum SQLiteHandle {
         return String(cString: text)
     }
 
+    /// The names of the databases that a connection has: `main`, `temp` once it is used, and what is attached.
+    static func schemaNames(_ handle: SQLiteConnection) -> [String] {
+        var statement: SQLiteStatement?
+        defer { sqlite3_finalize(statement) }
+        guard sqlite3_prepare_v2(handle, "PRAGMA database_list", -1, &statement, nil) == SQLITE_OK else {
+            return []
+        }
+        var names: [String] = []
+        while sqlite3_step(statement) == SQLITE_ROW {
+            if let name = sqlite3_column_text(statement, 1) { names.append(String(cString: name)) }
+        }
+        return names
+    }
+
     /// The `errno` of the last call of the system that failed, 0 when there is none.
     static func systemError(_ handle: SQLiteConnection) -> CInt { sqlite3_system_errno(handle) }
 

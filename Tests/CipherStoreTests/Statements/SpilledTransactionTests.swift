@@ -71,9 +71,32 @@ import Testing
             try statement.setArguments([folder.file("d.db")])
             let hasRow = try statement.step()
             #expect(!hasRow)
-            for schema in ["\"an other\"", "key", "third"] {
+            try db.execute(
+                sql: "ATTACH ? AS ? KEY ''", arguments: [folder.file("e.db"), "from \"a\" value"])
+            for schema in ["\"an other\"", "key", "third", "\"from \"\"a\"\" value\""] {
                 let kept = try Int.fetchOne(db, sql: "PRAGMA \(schema).cache_spill")
                 let isKept = kept ?? 0 >= 50_000
+                #expect(isKept == EngineFeatures.current.losesCommitsAfterPartialRollback, "\(schema)")
+            }
+        }
+    }
+
+    /// SQLite counts pages, and forgets how many bytes they were to be when their size changes.
+    @Test(arguments: ["512", "(65536)"]) func pagesOfAnotherSizeStayInMemoryToo(size: String) throws {
+        let folder = try TemporaryFolder(isInMemory: true)
+        let queue = try DatabaseQueue(path: folder.file("a.db"))
+        try queue.inDatabase { db throws in
+            try db.execute(sql: "ATTACH ? AS b", arguments: [folder.file("b.db")])
+            for schema in ["main", "b"] {
+                let assignment = size.hasPrefix("(") ? size : " = \(size)"
+                try db.execute(sql: "PRAGMA \(schema).page_size\(assignment)")
+                if schema == "main" { try db.execute(sql: "VACUUM") }
+                try db.execute(sql: "CREATE TABLE \(schema).t (a)")
+                let pageSize = try Int.fetchOne(db, sql: "PRAGMA \(schema).page_size") ?? 0
+                #expect(size.contains("\(pageSize)"))
+                let kept = try Int.fetchOne(db, sql: "PRAGMA \(schema).cache_spill") ?? 0
+                // What SQLite adds to each page in memory is a few hundred bytes.
+                let isKept = (1 << 27...1 << 28).contains(kept * pageSize)
                 #expect(isKept == EngineFeatures.current.losesCommitsAfterPartialRollback, "\(schema)")
             }
         }

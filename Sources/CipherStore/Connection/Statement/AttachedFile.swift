@@ -27,9 +27,6 @@ struct AttachedFile {
     /// Its name; nil when that is the value of an expression.
     let name: String?
 
-    /// The name that it has in the connection; nil when that is the value of an expression.
-    let schema: String?
-
     /// - parameter sql: A statement that SQLite accepted: `ATTACH [DATABASE] file AS schema [KEY key]`.
     init(_ sql: String) {
         let tokens = SQLTokens(sql).tokens
@@ -48,8 +45,6 @@ struct AttachedFile {
                 end = index
             }
         }
-        let schemaTokens = end.map { tokens[($0 + 1)..<(keyIndex ?? tokens.count)] } ?? []
-        schema = schemaTokens.first.flatMap { schemaTokens.count == 1 && $0.kind != .other ? $0.text : nil }
         key = keyIndex.map { Key(tokens[($0 + 1)...]) } ?? .missing
         guard let end, end == start + 1, tokens[start].kind != .other else {
             name = nil

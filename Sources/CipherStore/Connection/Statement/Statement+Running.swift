@@ -129,7 +129,7 @@ extension Statement {
     @inline(__always)
     func didRun(on database: Database) throws {
         if schemaEffect != .none { database.didRunStatement(schemaEffect) }
-        if isAttach { database.keepTransactionsInMemory(attachedBy: sql) }
+        if changesCaches { database.keepTransactionsInMemory(afterAttaching: isAttach) }
         if watch.isOn { database.didRunWatched(self) }
         if let error = database.statementDidEnd() { throw error }
     }

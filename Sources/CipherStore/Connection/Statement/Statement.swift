@@ -40,6 +40,10 @@ public final class Statement {
     /// Whether it is an `ATTACH`: see ``Database/checkMayAttach(_:)``.
     let isAttach: Bool
 
+    /// Whether it attaches a file, or can give one pages of another size: see
+    /// ``Database/keepTransactionsInMemory(afterAttaching:)``.
+    let changesCaches: Bool
+
     /// Whether it changes the file, and is not what begins a transaction or makes a setting.
     let changesRows: Bool
 
@@ -185,6 +189,7 @@ public final class Statement {
         let firstWord = schemaEffect == .change ? SQLText.firstWord(sql) : nil
         isVacuum = firstWord == "vacuum"
         isAttach = firstWord == "attach"
+        changesCaches = isVacuum || isAttach || firstWord == "pragma"
         changesRows = sqlite3_stmt_readonly(handle) == 0 && !"BbPp".utf8.contains(sql.utf8.first ?? 0)
         journalFree = JournalFreeStatement.canBe(of: sql) ? JournalFreeStatement() : nil
         let parameterCount = sqlite3_bind_parameter_count(handle)

@@ -28,6 +28,8 @@
 
     private static func isSchemaPragma(_ sql: String) -> Bool {
         let text = sql.foldedIdentifier
+        // Not the schema, but what the connection knows of its files (`Statement.changesCaches`).
+        if text.contains("page_size") { return text.contains("=") || text.contains("(") }
         return text.contains("=") && (text.contains("writable_schema") || text.contains("schema_version"))
     }
 }
