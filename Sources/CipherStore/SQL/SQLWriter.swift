@@ -46,6 +46,9 @@ final class SQLWriter {
 
         /// Whether these statements can take no other bare name from it.
         var hasOnlyColumns = false
+
+        /// The common tables that stand for the tables of their names, here and in the statements within.
+        var commonTables: Set<String> = []
     }
 
     let database: Database
@@ -141,8 +144,11 @@ final class SQLWriter {
     // MARK: Sources and scopes
 
     /// Writes a statement or subquery, with the names of its sources.
+    ///
+    /// - parameter commonTables: The names of the common tables that are defined in it.
     func withFrame<T>(
-        _ sources: [(SourceIdentity, Source)], scope source: Source?, _ body: () throws -> T
+        _ sources: [(SourceIdentity, Source)], scope source: Source?, commonTables: [String] = [],
+        _ body: () throws -> T
     ) rethrows -> T {
         var frame = Frame()
         for (identity, source) in sources {
@@ -151,8 +157,12 @@ final class SQLWriter {
             frame.sources[ObjectIdentifier(identity)] = source
             if source.hasAlias { frame.aliasedQualifiers.insert(source.qualifier.foldedIdentifier) }
         }
+        frame.commonTables = (frames.last?.commonTables ?? []).union(commonTables.map(\.foldedIdentifier))
         let all = sources.map { $0.1 } + (source.map { [$0] } ?? [])
-        frame.tables = all.compactMap(\.tableName)
+        // What a common table has that stands for one is known to SQLite only.
+        frame.tables = all.compactMap(\.tableName).filter {
+            !frame.commonTables.contains($0.foldedIdentifier)
+        }
         frame.hasOnlyColumns = source?.hasOnlyColumns == true && frame.tables.count == all.count
         frames.append(frame)
         let outer = scope

@@ -18,7 +18,10 @@ extension Relation {
             qualifier: table, tableName: table, isQualified: false, hasOnlyColumns: true,
             hasAlias: !aliases.isEmpty)
         let isDirect = try !needsSubqueryForChanges(writer.database)
-        try writer.withFrame(isDirect ? aliases.map { ($0, source) } : [], scope: source) {
+        try writer.withFrame(
+            isDirect ? aliases.map { ($0, source) } : [], scope: source,
+            commonTables: commonTables.map(\.name)
+        ) {
             try Self.writeCommonTables(commonTables, to: writer)
             try change.write(table, to: writer)
             if let condition = try isDirect ? condition(writer.database) : identification(table) {

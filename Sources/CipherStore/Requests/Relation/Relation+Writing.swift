@@ -117,8 +117,9 @@ extension Relation {
             }
         }
         let scope = joined.sources[0].writerSource(hasOnlyColumns: hasOnlyColumns)
-        try writer.withFrame(names, scope: scope) {
-            try Self.writeCommonTables(joined.sources.flatMap(\.relation.commonTables), to: writer)
+        let commonTables = joined.sources.flatMap(\.relation.commonTables)
+        try writer.withFrame(names, scope: scope, commonTables: commonTables.map(\.name)) {
+            try Self.writeCommonTables(commonTables, to: writer)
             try head(joined)
             writer.append(" FROM ")
             for source in joined.sources { try Self.writeFrom(source, joined, to: writer) }

@@ -98,6 +98,21 @@ private struct Player: Codable, FetchableRecord, PersistableRecord, Equatable {
         }
     }
 
+    @Test func aCommonTableStandsForTheTableOfItsName() throws {
+        let players = CommonTableExpression(named: "Player", sql: "SELECT 1 AS id, 5 AS x")
+        let pairs = Table("pair").filter(Column("x") > 0).select(Column("n"))
+        let chosen = Table("player").filter(pairs.exists())
+        try makeQueue().write { db in
+            let count = try chosen.with(players).fetchCount(db)
+            #expect(count == 1)
+            let outer = try Table("pair").with(players).filter(chosen.exists()).fetchCount(db)
+            #expect(outer == 1)
+            #expect(throws: DatabaseError.self) { try chosen.fetchCount(db) }
+            let deleted = try Table("pair").with(players).filter(chosen.exists()).deleteAll(db)
+            #expect(deleted == 1)
+        }
+    }
+
     @Test func columnsThatAreNotDeclaredAreKnown() throws {
         try makeQueue().write { db in
             for (name, id) in [("ROWID", 1), ("oid", 2), ("_rowid_", 3)] {
