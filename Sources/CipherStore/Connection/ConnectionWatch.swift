@@ -15,6 +15,10 @@
     /// Whether a statement may take the tracer away while it runs: see ``StatementTracer``.
     var losesTracer = false { didSet { update() } }
 
+    /// Whether it is known what the last statement has left, which the next one that writes makes wrong: see
+    /// ``ChangeCounts``.
+    var keepsCounts = false { didSet { update() } }
+
     /// How many statements there are that are looked at before they run, because they may damage the database.
     private(set) var dangerousCount = 0
 
@@ -31,7 +35,8 @@
     let runs = StatementRuns()
 
     private func update() {
-        isOn = isObserved || losesTracer || isClosed || functionDepth > 0 || dangerousCount > 0
+        isOn =
+            isObserved || losesTracer || keepsCounts || isClosed || functionDepth > 0 || dangerousCount > 0
     }
 
     /// A statement is made, or goes, that is looked at before it runs.

@@ -263,11 +263,17 @@ public final class Database {
 
     // The memory of a closed handle is free, so nobody may look at it.
 
-    /// The rowid of the last inserted row.
-    public var lastInsertedRowID: Int64 { isClosed ? 0 : SQLiteHandle.lastInsertedRowID(handle) }
+    /// The rowid of the last inserted row. Directly after a statement or a commit, rows of those who were told of it don't count.
+    public var lastInsertedRowID: Int64 {
+        if isClosed { return 0 }
+        return transactionEnd.counts?.rowIDOfLastInsertion(self) ?? SQLiteHandle.lastInsertedRowID(handle)
+    }
 
-    /// The number of rows that the last statement changed.
-    public var changesCount: Int { isClosed ? 0 : SQLiteHandle.changesCount(handle) }
+    /// The number of rows that the last statement changed, not one of those who were told of its commit.
+    public var changesCount: Int {
+        if isClosed { return 0 }
+        return transactionEnd.counts?.changesOfLastStatement(self) ?? SQLiteHandle.changesCount(handle)
+    }
 
     /// The number of rows that were changed since the connection opened.
     public var totalChangesCount: Int { isClosed ? 0 : SQLiteHandle.totalChangesCount(handle) }

@@ -70,6 +70,50 @@ private final class Recorder: TransactionObserver {
         #expect(recorder.take().isEmpty)
     }
 
+    @Test func whatAStatementHasLeftIsItsOwnWhateverItsCommitSetsOff() throws {
+        try queue.writeWithoutTransaction { db throws in
+            try db.execute(sql: "INSERT INTO u VALUES (1), (2)")
+            db.afterNextTransaction { db in try? db.execute(sql: "INSERT INTO u VALUES (3), (4), (5)") }
+            try db.execute(sql: "INSERT INTO t VALUES (1, 1)")
+            let told = try Int.fetchOne(db, sql: "SELECT count(*) FROM u")
+            #expect(told == 5)
+            #expect(db.lastInsertedRowID == 1)
+            #expect(db.changesCount == 1)
+            // A transaction that writes nothing leaves that, and what is written afterwards counts as ever.
+            db.afterNextTransaction { _ in }
+            try db.execute(sql: "BEGIN; SELECT count(*) FROM u; COMMIT")
+            #expect(db.lastInsertedRowID == 1)
+            try db.execute(sql: "UPDATE u SET a = 0 WHERE a > 6")
+            #expect(db.changesCount == 0)
+            try db.execute(sql: "INSERT INTO u VALUES (6)")
+            #expect(db.lastInsertedRowID == 6)
+            db.afterNextTransaction { db in try? db.execute(sql: "INSERT INTO u VALUES (7)") }
+            try db.inTransaction {
+                try db.execute(sql: "INSERT INTO t VALUES (2, 2), (3, 3)")
+                return .commit
+            }
+            #expect(db.lastInsertedRowID == 3)
+            #expect(db.changesCount == 2)
+        }
+    }
+
+    /// SQLite moves the rowid at each row, and counts changes when the statement ends. The last row of those who were
+    /// told has the same number as one of the statement.
+    @Test func whatAStatementHasLeftIsForgottenWhenTheNextOneBegins() throws {
+        try queue.writeWithoutTransaction { db throws in
+            nonisolated(unsafe) let connection = db
+            let function = DatabaseFunction("lastRow", argumentCount: 0) { _ in connection.lastInsertedRowID }
+            db.add(function: function)
+            defer { db.remove(function: function) }
+            db.afterNextTransaction { db in try? db.execute(sql: "INSERT INTO u VALUES (1), (2)") }
+            try db.execute(sql: "INSERT INTO t VALUES (1, 1)")
+            #expect(db.lastInsertedRowID == 1)
+            try db.execute(sql: "INSERT INTO t SELECT lastRow(), 2 FROM (SELECT 1 UNION ALL SELECT 2)")
+            let seen = try Int.fetchOne(db, sql: "SELECT a FROM t WHERE rowid = 3")
+            #expect(seen == 2)
+        }
+    }
+
     @Test func statementsThatWerePreparedBeforeTheObserverAreSeen() throws {
         let recorder = Recorder { kind in
             if case .update(_, let columns) = kind { columns == ["b"] } else { true }

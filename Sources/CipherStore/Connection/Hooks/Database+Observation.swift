@@ -22,6 +22,11 @@ extension Database {
 
     /// A statement starts to run, and somebody watches.
     func willRunWatched(_ statement: Statement) {
+        // Statements that change the schema count no rows.
+        if watch.keepsCounts, statement.changesRows, statement.schemaEffect == .none {
+            forgetChangeCounts()
+            watch.keepsCounts = false
+        }
         // The one that was run without the tracer may have ended before its last row.
         resumeTracing()
         if recordedRegion != nil {

@@ -1,8 +1,22 @@
 /// What SQLite counts of changes, as a statement has left it.
 ///
-/// Who is told of a commit can write. When a statement was a transaction of its own, that comes before
-/// whoever has run the statement can ask what it did.
+/// Who is told of a commit can write, and that comes before whoever has run the statement, or has ended the
+/// transaction, can ask what it did.
 struct ChangeCounts {
+    /// What SQLite itself says now.
+    private struct Said: Equatable {
+        let rowID: Int64
+        let changes: Int
+        let totalChanges: Int
+
+        init(_ db: Database) {
+            // Who is told can close the connection.
+            rowID = db.isClosed ? 0 : SQLiteHandle.lastInsertedRowID(db.handle)
+            changes = db.isClosed ? 0 : SQLiteHandle.changesCount(db.handle)
+            totalChanges = db.totalChangesCount
+        }
+    }
+
     /// The rowid of the last inserted row.
     let lastInsertedRowID: Int64
 
@@ -12,10 +26,35 @@ struct ChangeCounts {
     /// The number of rows that were changed since the connection opened.
     let totalChanges: Int
 
+    /// What SQLite said once all had been told; nil until then.
+    private var onceTold: Said?
+
     init(_ db: Database) {
         lastInsertedRowID = db.lastInsertedRowID
         changes = db.changesCount
         totalChanges = db.totalChangesCount
+    }
+
+    /// The same, once all have been told.
+    func told(_ db: Database) -> ChangeCounts {
+        var counts = self
+        counts.onceTold = Said(db)
+        return counts
+    }
+
+    /// The rowid of the last row that was inserted; nil when that is for SQLite to say.
+    func rowIDOfLastInsertion(_ db: Database) -> Int64? { isLast(in: db) ? lastInsertedRowID : nil }
+
+    /// The number of rows that the last statement changed; nil when that is for SQLite to say. Where it says zero, a
+    /// statement by the C API may have changed nothing since, which leaves no other trace.
+    func changesOfLastStatement(_ db: Database) -> Int? {
+        onceTold?.changes != 0 && isLast(in: db) ? changes : nil
+    }
+
+    /// Whether no statement has written since all were told. Those of the library forget this when they begin
+    /// (``Database/willRunWatched(_:)``), and those by the C API show in what SQLite says: while they run, they are busy.
+    private func isLast(in db: Database) -> Bool {
+        onceTold == Said(db) && !SQLiteHandle.isWriting(db.handle)
     }
 }
 

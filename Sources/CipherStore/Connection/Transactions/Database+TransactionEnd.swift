@@ -22,7 +22,7 @@ struct TransactionEnd {
     /// Whether the transaction began where writing is not allowed, and that block has not ended since.
     var isRead = false
 
-    /// What the statement has left that was the last transaction, if somebody was told of that.
+    /// What the last statement has left, if somebody was told of its transaction since.
     var counts: ChangeCounts?
 
     /// How many ends of transactions are being told now, one inside of the other.
@@ -127,7 +127,7 @@ extension Database {
         }
         transactionEnd.date = nil
         if seen == .commit && completion == .commit { countCommit() }
-        endTransaction(completion, isObserved: isObserved, isOneStatement: !wasInsideTransaction)
+        endTransaction(completion, isObserved: isObserved)
         return refusal
     }
 
@@ -149,15 +149,10 @@ extension Database {
 
     /// Tells everybody how the transaction ended. They may begin another one.
     ///
-    /// - parameters:
-    ///     - isObserved: Whether there are observers.
-    ///     - isOneStatement: Whether the statement that has just ended was the transaction.
-    private func endTransaction(
-        _ completion: TransactionCompletion, isObserved: Bool, isOneStatement: Bool
-    ) {
+    /// - parameter isObserved: Whether there are observers.
+    private func endTransaction(_ completion: TransactionCompletion, isObserved: Bool) {
         let handlers = takeHandlers()
-        let isTold = isObserved || !handlers.isEmpty
-        let counts = isOneStatement && isTold ? ChangeCounts(self) : nil
+        let counts = isObserved || !handlers.isEmpty ? ChangeCounts(self) : nil
         // They are no part of the block that ended the transaction.
         let outerProtection = protection
         let neededTransaction = needsTransaction
@@ -168,7 +163,10 @@ extension Database {
             transactionEnd.toldCount -= 1
             protection = outerProtection
             needsTransaction = neededTransaction
-            transactionEnd.counts = counts
+            if let counts {
+                transactionEnd.counts = counts.told(self)
+                watch.keepsCounts = true
+            }
         }
         if isObserved {
             let count = broker.observations.count
