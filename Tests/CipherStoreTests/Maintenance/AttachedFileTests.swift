@@ -12,6 +12,7 @@ import Testing
         #expect(error?.resultCode == .SQLITE_MISUSE, "\(sql)")
         #expect(error?.storeError?.code == .encryptionMismatch, "\(sql)")
         #expect(error?.message?.contains("KEY ?") == true, "\(sql)")
+        #expect(error.map { "\($0)".contains("MARKER") } == false, "\(sql)")
     }
 
     @Test func aFileUnderADataKeyIsNotMade() throws {
@@ -31,6 +32,11 @@ import Testing
             expectRefusal(db, "ATTACH :path AS o", ["path": path])
             expectRefusal(db, "ATTACH '\(store.folder.path)' || CAST('/o.db' AS TEXT) AS o")
             expectRefusal(db, "ATTACH 'file:\(path)' AS o")
+            // Of what is made of an optional passphrase.
+            expectRefusal(db, "ATTACH ? AS o KEY ? || 'x'", [path, nil])
+            expectRefusal(db, "ATTACH :path AS o KEY lower(:key)", ["path": path, "key": nil])
+            expectRefusal(db, "ATTACH '\(path)' AS o KEY nullif('MARKER', 'MARKER')")
+            expectRefusal(db, "ATTACH '\(path)' AS o KEY (SELECT NULL)")
             #expect(throws: DatabaseError.self) {
                 try Row.fetchAll(db, sql: "ATTACH ? AS o", arguments: [path])
             }
@@ -45,6 +51,11 @@ import Testing
             try db.execute(sql: "ATTACH '' AS a; ATTACH ':memory:' AS b; ATTACH NULL AS c")
             try db.execute(sql: "ATTACH ? AS key KEY ?", arguments: [path, "other"])
             try db.execute(sql: "CREATE TABLE key.t (a); INSERT INTO key.t VALUES (5)")
+            // A file that is there is not made: SQLCipher says whether the key is that of it.
+            try db.execute(sql: "DETACH key")
+            try db.execute(sql: "ATTACH ? AS again KEY lower(?)", arguments: [path, "OTHER"])
+            try db.execute(sql: "DETACH again; ATTACH '\(path)' AS again KEY lower(?)", arguments: ["OTHER"])
+            try db.execute(sql: "ATTACH '\(path)2' AS literal KEY \"other\"")
         }
         try queue.close()
         let other = try DatabaseQueue(path: path, configuration: .keyed("other"))
@@ -58,8 +69,15 @@ import Testing
         #expect(AttachedFile("ATTACH 'a' AS b KEY ?12").key == .parameter("?12"))
         #expect(AttachedFile("ATTACH 'a' AS b KEY (@k)").key == .parameter("@k"))
         #expect(AttachedFile("ATTACH 'a' AS b KEY $k").key == .parameter("$k"))
-        #expect(AttachedFile("ATTACH 'a' AS b KEY '?'").key == .expression)
+        #expect(AttachedFile("ATTACH 'a' AS b KEY '?'").key == .literal)
+        #expect(AttachedFile("ATTACH 'a' AS b KEY (x'6162')").key == .literal)
+        #expect(AttachedFile("ATTACH 'a' AS b KEY word").key == .literal)
         #expect(AttachedFile("ATTACH 'a' AS b KEY ? || 'x'").key == .expression)
+        #expect(AttachedFile("ATTACH 'a' AS b KEY (NULL) || (NULL)").key == .expression)
+        #expect(AttachedFile("ATTACH 'a' AS b KEY word(1)").key == .expression)
+        #expect(AttachedFile("ATTACH ? AS b KEY 'c'").nameParameter == "?")
+        #expect(AttachedFile("ATTACH :a AS b KEY 'c'").nameParameter == ":a")
+        #expect(AttachedFile("ATTACH ':a' AS b KEY 'c'").nameParameter == nil)
     }
 
     @Test func aURINamesAFileThatIsThere() throws {

@@ -17,7 +17,9 @@ struct AttachedFile {
         case missing
         /// The value of a parameter, as the SQL names it.
         case parameter(String)
-        /// Something else.
+        /// What the SQL says.
+        case literal
+        /// Something else, which may be NULL.
         case expression
     }
 
@@ -25,7 +27,10 @@ struct AttachedFile {
     let key: Key
 
     /// Its name; nil when that is the value of an expression.
-    let name: String?
+    fileprivate(set) var name: String?
+
+    /// The parameter whose value is its name, as the SQL names it.
+    let nameParameter: String?
 
     /// - parameter sql: A statement that SQLite accepted: `ATTACH [DATABASE] file AS schema [KEY key]`.
     init(_ sql: String) {
@@ -46,6 +51,11 @@ struct AttachedFile {
             }
         }
         key = keyIndex.map { Key(tokens[($0 + 1)...]) } ?? .missing
+        if let end, start < end, case .parameter(let parameter) = Key(tokens[start..<end]) {
+            nameParameter = parameter
+        } else {
+            nameParameter = nil
+        }
         guard let end, end == start + 1, tokens[start].kind != .other else {
             name = nil
             return
@@ -89,7 +99,7 @@ struct AttachedFile {
 }
 
 extension AttachedFile.Key {
-    /// - parameter tokens: What follows the KEY.
+    /// - parameter tokens: An expression, such as what follows the KEY.
     fileprivate init(_ tokens: ArraySlice<SQLToken>) {
         var tokens = tokens
         while let first = tokens.first, let last = tokens.last, first.isSymbol("("), last.isSymbol(")") {
@@ -102,9 +112,18 @@ extension AttachedFile.Key {
             tokens.first.map({ $0.kind == .other || $0.kind == .word }) == true
         {
             self = .parameter(text)
+        } else if Self.isLiteral(tokens) {
+            self = .literal
         } else {
             self = .expression
         }
+    }
+
+    /// Whether tokens are a text or a blob. SQLite takes a name for a text here.
+    private static func isLiteral(_ tokens: ArraySlice<SQLToken>) -> Bool {
+        guard let first = tokens.first, let last = tokens.last else { return false }
+        if tokens.count == 1 { return first.kind != .other }
+        return tokens.count == 2 && first.isKeyword("x") && last.kind == .string
     }
 }
 
@@ -122,13 +141,22 @@ extension Database {
             // With a key, the arguments must not become text.
             !statement.attachesWithKey
         else { return }
-        let file = AttachedFile(statement.sqlWithArguments ?? statement.sql)
+        var file = AttachedFile(statement.sql)
+        // Of an expression, nobody knows whether it is NULL, and its arguments may be the key.
+        let isExpression = file.key == .expression
+        if !isExpression {
+            file = AttachedFile(statement.sqlWithArguments ?? statement.sql)
+        } else if let parameter = file.nameParameter {
+            // The first one in the SQL.
+            file.name = statement.value(of: parameter, atUnnamed: 1).flatMap { String.fromDatabaseValue($0) }
+        }
         let readsURIs =
             DatabasePath(path).isNamedMemory || mode != .ordinary
             || sqlite3_compileoption_used("USE_URI") != 0
         guard file.isNew(readsURIs: readsURIs) else { return }
-        let message =
-            "ATTACH without KEY would make a file under the key of this database, which no passphrase opens"
+        let reason =
+            isExpression ? "a KEY that is an expression may be NULL, and then ATTACH" : "ATTACH without KEY"
+        let message = reason + " would make a file under the key of this database, which no passphrase opens"
         // Of SQL with a KEY, messages with a colon are not shown, since they may quote it.
         throw DatabaseError(
             resultCode: .SQLITE_MISUSE, message: message + "; give it a passphrase by ATTACH … AS … KEY ?",
@@ -140,15 +168,22 @@ extension Statement {
     /// Whether a key is given for the file that the statement attaches.
     fileprivate var attachesWithKey: Bool {
         switch AttachedFile(sql).key {
-        case .missing: return false
-        case .expression: return true
+        case .missing, .expression: return false
+        case .literal: return true
         case .parameter(let name):
-            let values = boundValues
-            var number = Int(sqlite3_bind_parameter_index(sqliteStatement, name))
             // A lone question mark has the number after the greatest.
-            if name.hasPrefix("?") { number = Int(name.dropFirst()) ?? values.count }
-            return values.indices.contains(number - 1) && !values[number - 1].isNull
+            return value(of: name, atUnnamed: parameterCount).map { !$0.isNull } ?? false
         }
+    }
+
+    /// The value that a parameter has been given, as the SQL names it.
+    ///
+    /// - parameter unnamed: The number of a lone question mark, from 1.
+    fileprivate func value(of parameter: String, atUnnamed unnamed: Int) -> DatabaseValue? {
+        let values = boundValues
+        var number = Int(sqlite3_bind_parameter_index(sqliteStatement, parameter))
+        if parameter.hasPrefix("?") { number = Int(parameter.dropFirst()) ?? unnamed }
+        return values.indices.contains(number - 1) ? values[number - 1] : nil
     }
 
     /// The SQL with arguments in the place of parameters.
