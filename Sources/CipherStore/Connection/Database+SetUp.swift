@@ -8,7 +8,12 @@ extension Database {
         waitForLocks()
         harden()
         addBuiltInFunctions()
-        try configuration.setUp(self)
+        do {
+            try configuration.setUp(self)
+        } catch let error as DatabaseError where error.isOfUnprovenKey && !isKeyProven {
+            throw explain(
+                error, advice: "; what reads comes after the passphrase and the pragmas about the key")
+        }
         try applyKeyPragmas()
         if configuration.encryption == .required && encryptionKey == nil {
             throw StoreError(.keyRequired, "a passphrase is required, and none was given", path: path)
@@ -82,7 +87,10 @@ extension Database {
     /// The statement that reports a failed page of the transaction.
     static let probeSQL = "SELECT count(*) FROM sqlite_master"
 
-    private func explain(_ error: DatabaseError) -> DatabaseError {
+    /// The error of the key with what it is about.
+    ///
+    /// - parameter advice: What else may be wrong, as the end of a sentence.
+    private func explain(_ error: DatabaseError, advice: String = "") -> DatabaseError {
         switch StoreFile(leadingBytes: SQLiteHandle.leadingBytes(handle, count: 512)) {
         case .plaintext:
             error.with(storeError: StoreError(.plaintext, "the database is not encrypted", path: path))
@@ -93,8 +101,8 @@ extension Database {
             if encryptionKey == nil {
                 error.with(
                     storeError: StoreError(
-                        .keyRequired, "the file is encrypted, or no database, and no key was given",
-                        path: path))
+                        .keyRequired,
+                        "the file is encrypted, or no database, and no key was given" + advice, path: path))
             } else if isNewFile {
                 error.with(
                     storeError: StoreError(
@@ -106,7 +114,8 @@ extension Database {
                 error.with(
                     storeError: StoreError(
                         .wrongPassphrase,
-                        "the passphrase does not open it, or its first page is damaged" + adviceOnDefaults,
+                        "the passphrase does not open it, or its first page is damaged" + adviceOnDefaults
+                            + advice,
                         path: path))
             }
         }
@@ -160,5 +169,12 @@ extension Database {
                 }
             }
         }
+    }
+}
+
+extension DatabaseError {
+    /// Whether a set-up function has read the file before its key was the right one. What it attaches is another file.
+    fileprivate var isOfUnprovenKey: Bool {
+        resultCode == .SQLITE_NOTADB && storeError == nil && sql.flatMap(SQLText.firstWord) != "attach"
     }
 }

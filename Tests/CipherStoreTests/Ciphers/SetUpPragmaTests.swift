@@ -85,6 +85,26 @@ import Testing
         #expect(settings?.kdfIterations == 7000)
     }
 
+    @Test(arguments: reading) func whatReadsTooEarlyIsToldFromAWrongFile(reading: String) throws {
+        let path = folder.file("a.db")
+        let made = try DatabaseQueue(
+            path: path, configuration: Self.configuration(.passphrase, ["kdf_iter = 7000"]))
+        try made.write { try $0.execute(sql: "CREATE TABLE t (a)") }
+        try made.close()
+        var keyless = Configuration()
+        keyless.prepareDatabase { try $0.execute(sql: "PRAGMA \(reading)") }
+        let early = Self.configuration(.passphrase, [reading, "kdf_iter = 7000"])
+        let cases = [(early, StoreError.Code.wrongPassphrase), (keyless, StoreError.Code.keyRequired)]
+        for (configuration, code) in cases {
+            let error = #expect(throws: DatabaseError.self) {
+                try DatabaseQueue(path: path, configuration: configuration)
+            }
+            #expect(error?.resultCode == .SQLITE_NOTADB)
+            #expect(error?.storeError?.code == code)
+            #expect(error?.storeError?.message.contains("what reads comes after") == true)
+        }
+    }
+
     /// Pragmas about the connection, the process or the library, with which SQLite reads no page. Those that would change
     /// the process ask.
     private static let quiet = [
