@@ -12,10 +12,10 @@ extension TableTracking {
     ///
     /// - parameters:
     ///     - columns: Columns that the table had.
-    ///     - folded: The last change of this replica that anybody else can have: copies are made of folded stores.
+    ///     - replaced: The versions from before the fold.
     /// - returns: The numbers of the columns that lost values.
     func loseValues(
-        of columns: [SyncedTable.Column], in table: SyncedTable, upTo folded: Int64
+        of columns: [SyncedTable.Column], in table: SyncedTable, _ replaced: ReplacedVersions
     ) throws -> [Int] {
         let separate = try SeparateColumns.loadAll(db)[table.number]
         // What policies keep is not in the table.
@@ -23,7 +23,7 @@ extension TableTracking {
         guard !numbers.isEmpty, let column = table.columns.map(\.number).min() else { return [] }
         let metadata = try StoreMetadata.require(db)
         let written = try LostColumns.lastWrites(
-            db, of: numbers, in: table.number, own: metadata.selfNumber, upTo: folded)
+            db, of: numbers, in: table.number, own: metadata.selfNumber, upTo: replaced.folded)
         try DigestLedger.invalidate(db)
         try VersionTable.forgetCells(db, ofLost: numbers, in: table.number)
         // All rows came after what anybody can have: those who get them hear that they have no such value.

@@ -11,14 +11,14 @@ extension TableTracking {
     ///
     /// Hidden rows that nobody else has are not lost, because all of their values are parked. They stay, and are sent.
     ///
-    /// - parameter folded: The last change of this replica that anybody else can have: copies are made of folded stores.
-    func lose(_ table: SyncedTable, upTo folded: Int64) throws {
+    /// - parameter replaced: The versions from before the fold.
+    func lose(_ table: SyncedTable, _ replaced: ReplacedVersions) throws {
         try table.setElsewhere(db)
         // A row that is nothing but a key lost nothing.
         guard let column = table.columns.map(\.number).min() else { return }
         let metadata = try StoreMetadata.require(db)
         let sent = try lastSent(metadata)
-        let written = try lastWrites(ofLost: table, metadata, sent: sent, upTo: folded)
+        let written = try lastWrites(ofLost: table, metadata, sent: sent, replaced)
         try DigestLedger.invalidate(db)
         try VersionTable.forgetRows(
             db, of: table.number, keeping: hiddenRowsOfNobodyElse(in: table, metadata, sent: sent))
@@ -50,28 +50,29 @@ extension TableTracking {
         try partial.raise(db, dropped: dropped)
     }
 
-    /// The last change of each replica, by its number, that wrote a row that is about to be forgotten.
+    /// The last change of each replica, by its number, that wrote a row that is about to be forgotten, and that anybody else
+    /// can have.
     ///
-    /// What this replica wrote after all that anybody can have is nowhere any more. But it may have replaced what others
-    /// have, of which nothing is known by now, unless it is a row in its first life.
+    /// What this replica wrote after the last fold is nowhere any more. But it may have replaced what others have, and that
+    /// has to be named in its place: no later change, because nobody could ever have one that other tables took.
     private func lastWrites(
-        ofLost table: SyncedTable, _ metadata: StoreMetadata, sent: Int64, upTo folded: Int64
+        ofLost table: SyncedTable, _ metadata: StoreMetadata, sent: Int64, _ replaced: ReplacedVersions
     ) throws -> [(sid: Int64, sequence: Int64)] {
-        let isForgotten = """
-            l.tbl = :table AND l.cl & 1 AND NOT (l.sid = :own AND l.oseq > :folded AND l.cl = 1)
-            AND l.r NOT IN (\(Self.hiddenRowsOfNobodyElse))
-            """
+        let isForgotten = "l.tbl = :table AND l.cl & 1 AND l.r NOT IN (\(Self.hiddenRowsOfNobodyElse))"
         return try Row.fetchAll(
             db,
             sql: """
-                SELECT sid, CASE sid WHEN :own THEN min(max(oseq), :folded) ELSE max(oseq) END FROM (
+                SELECT sid, max(oseq) FROM (
                     SELECT l.sid AS sid, l.oseq AS oseq FROM _sync_row AS l WHERE \(isForgotten)
                     UNION ALL
-                    SELECT w.sid, w.oseq FROM _sync_row AS l JOIN _sync_cell AS w ON w.r = l.r WHERE \(isForgotten))
-                GROUP BY sid
+                    SELECT w.sid, w.oseq FROM _sync_row AS l JOIN _sync_cell AS w ON w.r = l.r WHERE \(isForgotten)
+                    UNION ALL
+                    SELECT v.sid, v.oseq FROM _sync_row AS l JOIN \(replaced.source) AS v ON v.r = l.r
+                    WHERE \(isForgotten))
+                WHERE sid <> :own OR oseq <= :folded GROUP BY sid
                 """,
             arguments: [
-                "table": table.number, "own": metadata.selfNumber, "sent": sent, "folded": folded,
+                "table": table.number, "own": metadata.selfNumber, "sent": sent, "folded": replaced.folded,
             ]
         ).map { (sid: try $0.decode(atIndex: 0), sequence: try $0.decode(atIndex: 1)) }
     }

@@ -13,14 +13,15 @@ extension TableTracking {
         try MetadataSchema.upgrade(db)
         let mark = SchemaMark(db: db)
         guard try !droppedTables.isEmpty || !mark.isCurrent() else { return false }
-        let folded = try StoreMetadata.require(db).folded
         let captured = try CapturedSchema.loadAll(db)
-        var hasChanged = try followNames(captured, foldedBefore: folded)
+        let replaced = try replacedVersions(captured)
+        defer { replaced.drop() }
+        var hasChanged = try followNames(captured, replaced)
         for table in try SyncedTable.loadAll(db) where table.isTracked {
             // What was done for one table may have changed the triggers of another.
             let schema =
                 hasChanged ? try CapturedSchema.load(db, table: table.number) : captured[table.number]
-            if try refresh(table, schema, foldedBefore: folded) { hasChanged = true }
+            if try refresh(table, schema, replaced) { hasChanged = true }
         }
         for table in try SyncedTable.loadAll(db)
         where table.place == .dropped && droppedTables.contains(table.number) {
@@ -37,20 +38,26 @@ extension TableTracking {
         try refresh()
     }
 
-    /// - parameter folded: The last entry of the log that had a version before anything was done.
+    /// The versions before anything is done in tables that may be gone, or lack columns: those without triggers.
+    private func replacedVersions(_ captured: [Int64: CapturedSchema]) throws -> ReplacedVersions {
+        let tables = try SyncedTable.loadAll(db).filter { $0.isTracked && captured[$0.number] == nil }
+        return try ReplacedVersions(
+            db, of: tables.map(\.number), after: StoreMetadata.require(db).folded)
+    }
+
     private func refresh(
-        _ table: SyncedTable, _ captured: CapturedSchema?, foldedBefore folded: Int64
+        _ table: SyncedTable, _ captured: CapturedSchema?, _ replaced: ReplacedVersions
     ) throws -> Bool {
         guard let name = try captured?.table ?? (isTable(table.name) ? table.name : nil) else {
             // What was deleted stays deleted. An edit of a row that nobody knows would give it a version without values.
             try FoldedStore.fold(db, environment)
             // The rows of a table that is gone stay with the peers.
-            try lose(table, upTo: folded)
+            try lose(table, replaced)
             return true
         }
         let definition = try TableDefinition.load(db, name)
         guard let captured else {
-            try recapture(table, definition, foldedBefore: folded)
+            try recapture(table, definition, replaced)
             return true
         }
         return try refreshColumns(of: table, definition, captured)
@@ -74,10 +81,9 @@ extension TableTracking {
     ///
     /// Where a table that keeps its name has the new one, both have a history, so the renamed table goes on as that one.
     ///
-    /// - parameter folded: The last entry of the log that had a version before anything was done.
     /// - returns: Whether a table had another name.
     private func followNames(
-        _ captured: [Int64: CapturedSchema], foldedBefore folded: Int64
+        _ captured: [Int64: CapturedSchema], _ replaced: ReplacedVersions
     ) throws -> Bool {
         var renamed: [Renamed] = try SyncedTable.loadAll(db).compactMap { table in
             guard table.isTracked, let name = captured[table.number]?.table,
@@ -86,7 +92,7 @@ extension TableTracking {
             return (table: table, name: name)
         }
         guard !renamed.isEmpty else { return false }
-        try loseReplaced(by: renamed, captured, foldedBefore: folded)
+        try loseReplaced(by: renamed, captured, replaced)
         var others: [Renamed] = []
         // A table that goes on as another one gives up no name: that may stand against the next one.
         while let index = try renamed.firstIndex(where: { try isTaken($0.name, renamed) }) {
@@ -106,13 +112,13 @@ extension TableTracking {
 
     /// Notes which tables are gone, because another program dropped them before it gave others their names.
     private func loseReplaced(
-        by renamed: [Renamed], _ captured: [Int64: CapturedSchema], foldedBefore folded: Int64
+        by renamed: [Renamed], _ captured: [Int64: CapturedSchema], _ replaced: ReplacedVersions
     ) throws {
         let names = Set(renamed.map { $0.name.identifierKey })
         for table in try SyncedTable.loadAll(db)
         where table.isTracked && captured[table.number] == nil && names.contains(table.name.identifierKey) {
             try FoldedStore.fold(db, environment)
-            try lose(table, upTo: folded)
+            try lose(table, replaced)
         }
     }
 
@@ -204,7 +210,7 @@ extension TableTracking {
     /// the same name. One that has none of the rows counts as another: peers must
     /// not lose theirs by it.
     private func recapture(
-        _ table: SyncedTable, _ definition: TableDefinition, foldedBefore folded: Int64
+        _ table: SyncedTable, _ definition: TableDefinition, _ replaced: ReplacedVersions
     ) throws {
         try FoldedStore.fold(db, environment)
         try checkKey(of: table, definition, nil)
@@ -217,11 +223,11 @@ extension TableTracking {
         )
         guard isEmpty || isShared == true else {
             try dropTriggers(table)
-            return try lose(table, upTo: folded)
+            return try lose(table, replaced)
         }
         let names = Set(definition.columns.map { $0.identifierKey })
         let gone = isEmpty ? [] : table.presentColumns.filter { !names.contains($0.name.identifierKey) }
-        let lost = try loseValues(of: gone, in: table, upTo: folded)
+        let lost = try loseValues(of: gone, in: table, replaced)
         let added = try updateColumns(of: table, definition)
         table = try SyncedTable.load(db, number: table.number)
         try createTriggers(table)
@@ -229,7 +235,7 @@ extension TableTracking {
         try logValues(of: table, inColumns: added, definition)
         guard !lost.isEmpty else { return }
         let own = try StoreMetadata.require(db).selfNumber
-        try writeLost(lost, in: table, where: "r.sid = \(own) AND r.oseq > \(folded)")
+        try writeLost(lost, in: table, where: "r.sid = \(own) AND r.oseq > \(replaced.folded)")
     }
 
     /// Logs the rows that came or went while a table had no triggers.
