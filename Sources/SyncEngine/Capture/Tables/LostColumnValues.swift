@@ -23,7 +23,8 @@ extension TableTracking {
         guard !numbers.isEmpty, let column = table.columns.map(\.number).min() else { return [] }
         let metadata = try StoreMetadata.require(db)
         let written = try LostColumns.lastWrites(
-            db, of: numbers, in: table.number, own: metadata.selfNumber, upTo: replaced.folded)
+            db, of: numbers, in: table.number, own: metadata.selfNumber, upTo: replaced.folded,
+            replaced: replaced)
         try DigestLedger.invalidate(db)
         try VersionTable.forgetCells(db, ofLost: numbers, in: table.number)
         // All rows came after what anybody can have: those who get them hear that they have no such value.

@@ -60,8 +60,11 @@ enum LostColumns {
     /// - parameters:
     ///     - own: The number of this replica.
     ///     - folded: The last of its changes that anybody else can have.
+    ///     - replaced: The versions from before the last fold, of which others may have those that a later write hides; nil
+    ///       where nothing was folded just before. A row that has begun a new life since needs none of its former values.
     static func lastWrites(
-        _ db: Database, of columns: [Int], in table: Int64, own: Int64, upTo folded: Int64
+        _ db: Database, of columns: [Int], in table: Int64, own: Int64, upTo folded: Int64,
+        replaced: ReplacedVersions? = nil
     ) throws -> [(sid: Int64, sequence: Int64)] {
         let numbers = columns.map(String.init).joined(separator: ", ")
         // One condition for all of them: a chain of a thousand is too deep for SQLite.
@@ -69,6 +72,15 @@ enum LostColumns {
             EXISTS (SELECT 1 FROM _sync_column AS n WHERE n.tbl = r.tbl AND n.col IN (\(numbers)) AND NOT EXISTS (
                 SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = r.tbl AND s.pk = r.pk AND s.col = n.col))
             """
+        let hidden = replaced.map { replaced in
+            """
+            UNION ALL
+            SELECT w.sid, w.oseq FROM _sync_row AS r JOIN \(replaced.source) AS w ON w.r = r.r
+            WHERE r.tbl = :table AND r.cl & 1 AND w.col IN (\(numbers)) AND (r.sid <> :own OR r.oseq <= :folded)
+              AND NOT EXISTS (
+                SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = r.tbl AND s.pk = r.pk AND s.col = w.col)
+            """
+        }
         return try Row.fetchAll(
             db,
             sql: """
@@ -78,7 +90,8 @@ enum LostColumns {
                     UNION ALL
                     SELECT w.sid, w.oseq FROM _sync_row AS r JOIN _sync_cell AS w ON w.r = r.r
                     WHERE r.tbl = :table AND r.cl & 1 AND w.col IN (\(numbers)) AND NOT EXISTS (
-                        SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = r.tbl AND s.pk = r.pk AND s.col = w.col))
+                        SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = r.tbl AND s.pk = r.pk AND s.col = w.col)
+                    \(hidden ?? ""))
                 WHERE sid <> :own OR oseq <= :folded GROUP BY sid
                 """, arguments: ["table": table, "own": own, "folded": folded]
         ).map { (sid: try $0.decode(atIndex: 0), sequence: try $0.decode(atIndex: 1)) }

@@ -73,4 +73,52 @@ import Testing
         #expect(try c.titles() == [] && b.titles() == [])
         #expect(try c.state(["note"]) == b.state(["note"]))
     }
+
+    // MARK: Columns
+
+    private static let rebuild = """
+        CREATE TABLE copy (id BLOB PRIMARY KEY, title TEXT COLLATE NOCASE, stars INTEGER DEFAULT 0);
+        INSERT INTO copy SELECT id, title, stars FROM note; DROP TABLE note; ALTER TABLE copy RENAME TO note;
+        """
+
+    /// One replica has the value that was sent, and the other one would count as knowing it.
+    @Test func aValueThatWasSentAndThenReplacedReachesAllOthers() throws {
+        let a = try stores.create()
+        try a.insert(1, "one")
+        let b = try stores.clone(a, as: "b.db")
+        let c = try stores.clone(a, as: "c.db")
+        try a.execute("UPDATE note SET body = 'sent'")
+        try a.sync(b)
+        try a.execute("UPDATE note SET body = 'gone with the column'")
+        try a.changeUnobserved(Self.rebuild)
+        let report = try a.sync(c)
+        #expect(waiting(report) == ["note"])
+        try c.sync(b)
+        #expect(try c.value("SELECT body FROM note") == "sent")
+        #expect(try c.state(["note"]) == b.state(["note"]))
+        let later = try a.sync(c)
+        #expect(waiting(later) == [])
+        #expect(try a.value("SELECT val FROM _sync_shadow WHERE why = 'dropped here'") == "sent")
+        for replica in [a, b, c] {
+            #expect(try replica.problems() == [] && replica.conflicts() == [])
+        }
+    }
+
+    /// What was sent is not needed any more where the row was inserted anew.
+    @Test func aValueOfAFormerLifeIsNotWaitedFor() throws {
+        let a = try stores.create()
+        try a.insert(1, "one")
+        let b = try stores.clone(a, as: "b.db")
+        let c = try stores.clone(a, as: "c.db")
+        try a.execute("UPDATE note SET body = 'sent'")
+        try a.sync(b)
+        try a.execute("DELETE FROM note")
+        try a.insert(1, "again")
+        try a.changeUnobserved(Self.rebuild)
+        let report = try a.sync(c)
+        #expect(waiting(report) == [])
+        try c.sync(b)
+        for replica in [a, b, c] { #expect(try replica.titles() == ["again"]) }
+        #expect(try c.state(["note"]) == b.state(["note"]))
+    }
 }
