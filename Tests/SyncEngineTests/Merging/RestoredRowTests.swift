@@ -129,6 +129,25 @@ import Testing
         #expect(try row(a) == "x|precious|19")
     }
 
+    /// What a peer wrote under the later name of a column waits beside the row, and goes with it.
+    @Test func aRowComesBackWithWhatAPeerWroteUnderTheNewNameOfAColumn() throws {
+        let (a, b) = try pair()
+        let c = try a.stores.clone(a, as: "c.db")
+        try b.migrate("add") { db in try db.alter(table: "item") { $0.add(column: "text", .text) } }
+        try b.execute("UPDATE item SET text = 'of the new name'")
+        try a.sync(b, .pull)
+        try b.execute("DELETE FROM item")
+        try a.sync(b, .pull)
+        try a.migrate("rename") { db in
+            try db.alter(table: "item") { $0.rename(column: "body", to: "text") }
+        }
+        try c.execute("UPDATE item SET n = 2")
+        try a.sync(c, .pull)
+        let result = try a.synchronizer.resolve(.open, by: .restoreLost)
+        #expect(result.restoredValueCount == 3)
+        #expect(try a.value("SELECT name || '|' || text || '|' || n FROM item") == "x|of the new name|2")
+    }
+
     @Test func rowsThatNobodyElseKnowsAreNotKept() throws {
         let (a, b) = try pair()
         try a.execute("INSERT INTO item VALUES (?, 'new', 1, 1)", [key(2)])

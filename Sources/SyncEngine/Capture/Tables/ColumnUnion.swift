@@ -29,6 +29,7 @@ struct ColumnUnion {
         try Parking.replaceWithWinnersOfUnion(db, of: column.number, in: table.number)
         try SeparateCells.unite(db, table, absent.number, into: column.number, named: name ?? column.name)
         try ConflictJournal.renumber(db, column: absent.number, to: column.number, in: table.number)
+        try LastRows.renumber(db, column: absent.number, to: column.number, in: table.number)
         try Parking.forget(db, column: absent.number, of: table.number)
         try VersionTable.forget(db, column: absent.number, of: table.number)
         try PartialTable.move(db, ofColumn: absent.number, to: column.number, in: table.number)

@@ -1,0 +1,43 @@
+import CipherStore
+
+/// What becomes of the values of rows that are gone when two of their columns turn out to be one (see ``ColumnUnion``).
+extension LastRows {
+    /// Lets the values of a column be those of another one, also where the row has a value of that: what came under the name
+    /// that was not here yet is what a peer wrote. When the two were written is not known any more.
+    static func renumber(_ db: Database, column absent: Int, to column: Int, in table: Int64) throws {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT DISTINCT l.r, l.life, l.part = \(separatePart)
+                FROM _sync_last AS l JOIN _sync_row AS r ON r.r = l.r
+                WHERE r.tbl = ? AND instr(',' || l.vals, ',' || ? || '=') > 0
+                """, arguments: [table, absent])
+        for row in rows {
+            // A column's value can be in another part than that of the other one. Bases have a part of their own.
+            let parts = try Int64.fetchAll(
+                db,
+                sql: """
+                    SELECT rowid FROM _sync_last WHERE r = ? AND life = ? AND (part = \(separatePart)) = ?
+                    """,
+                arguments: [
+                    try row.decode(Int64.self, atIndex: 0), try row.decode(Int64.self, atIndex: 1),
+                    try row.decode(Int64.self, atIndex: 2),
+                ])
+            for part in parts { try renumber(db, part: part, column: absent, to: column) }
+        }
+    }
+
+    /// - parameter part: The rowid of a part of a row that has a value of the column, here or in another part.
+    private static func renumber(_ db: Database, part: Int64, column absent: Int, to column: Int) throws {
+        let text = try String.fetchOne(
+            db, sql: "SELECT vals FROM _sync_last WHERE rowid = ?", arguments: [part])
+        let (former, present) = ("\(absent)=", "\(column)=")
+        let entries = (text ?? "").split(separator: ",").filter { !$0.hasPrefix(present) }
+        let renamed = entries.map { entry in
+            entry.hasPrefix(former) ? present + String(entry.dropFirst(former.count)) : String(entry)
+        }
+        try db.execute(
+            sql: "UPDATE _sync_last SET vals = ? WHERE rowid = ?",
+            arguments: [renamed.joined(separator: ","), part])
+    }
+}
