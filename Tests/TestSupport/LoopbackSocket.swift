@@ -48,6 +48,13 @@ public final class LoopbackSocket {
         _ = data.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, flags) }
     }
 
+    /// Waits for bytes, and reads some of them; none when the other side has ended.
+    public func receive() -> Data {
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        return Data(buffer.prefix(max(count, 0)))
+    }
+
     /// Waits until the other side has ended the connection before it read all that was sent. Reads nothing.
     ///
     /// - returns: Whether it did.

@@ -25,9 +25,7 @@ extension RelayResponder {
     }
 
     /// The bytes of an answer that nobody counts: what is known of its connection takes more.
-    private static let uncountedByteCountMax = 16 << 10
-    /// How much of a file is in memory: a piece that its client reads, and one that comes after it.
-    private static let fileByteCountMax = 2 * RelayUpload.pieceByteCount
+    static let uncountedByteCountMax = 16 << 10
 
     /// Counts the bytes of an answer as in memory until it was read: its client may do that slowly, or never.
     ///
@@ -36,14 +34,27 @@ extension RelayResponder {
         let body = response.body
         guard let length = body.contentLength, length > Self.uncountedByteCountMax else { return response }
         let answer = heldAnswers.begin(of: context.address)
-        try answer.raise(to: min(length, Self.fileByteCountMax))
+        try answer.raise(to: length)
+        let channel = context.channel
         var response = response
         response.body = ResponseBody(contentLength: length) { writer in
-            // The end is written when nearly all before it was sent.
             defer { answer.lower(to: 0) }
             try await body.write(writer)
+            try await Self.waitUntilSent(&writer, channel)
         }
         return response
+    }
+
+    /// Waits until nearly all that was written is sent: less is left than any connection may keep.
+    ///
+    /// - parameters:
+    ///     - writer: What it was written to.
+    ///     - channel: The connection. ``UnreadAnswers`` ends one that is not read on.
+    static func waitUntilSent(_ writer: inout any ResponseBodyWriter, _ channel: any Channel) async throws {
+        // A write is handed to the event loop, which finds that the connection takes no more.
+        try await channel.eventLoop.submit { () -> Void in }.get()
+        // What is written after that waits until it does, even if it is nothing.
+        try await writer.write(contentsOf: [ByteBuffer]())
     }
 
     /// Reads a document, and answers it. Until then it counts as in memory: it may have to wait for its turn in the storage.

@@ -26,10 +26,11 @@ extension RelayResponder {
         switch range {
         case .all:
             return Response(
-                status: .ok, headers: headers, body: body(version, 0..<version.byteCount, context))
+                status: .ok, headers: headers, body: try body(version, 0..<version.byteCount, context))
         case .part(let part):
             headers[.contentRange] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(version.byteCount)"
-            return Response(status: .partialContent, headers: headers, body: body(version, part, context))
+            return Response(
+                status: .partialContent, headers: headers, body: try body(version, part, context))
         case .outside:
             var response = try problem(
                 RelayProblem(
@@ -40,19 +41,35 @@ extension RelayResponder {
         }
     }
 
-    /// Sends bytes of a version, one block in memory at a time. When it is gone in the middle, the answer is cut.
     private func body(
         _ version: RelayFileVersion, _ range: Range<Int64>, _ context: RelayContext
-    ) -> ResponseBody {
-        ResponseBody(contentLength: Int(range.count)) { [self] writer in
+    ) throws -> ResponseBody {
+        try body(version, range, heldAnswers.begin(of: context.address), context.channel)
+    }
+
+    /// Sends bytes of a version. A piece counts as in memory from before it is read until it is sent: who reads promptly holds nearly
+    /// nothing, and who doesn't read one piece. When the version is gone in the middle, the answer is cut.
+    ///
+    /// - parameter answer: Counts the pieces.
+    /// - throws: ``RelayProblem`` of code `busy` when too much waits to be read. Whoever has begun waits for room.
+    func body(
+        _ version: RelayFileVersion, _ range: Range<Int64>, _ answer: HeldRequest, _ channel: any Channel
+    ) throws -> ResponseBody {
+        try answer.raise(to: Self.heldByteCount(of: range))
+        return ResponseBody(contentLength: Int(range.count)) { [self] writer in
+            defer { answer.lower(to: 0) }
             var position = range.lowerBound
             while position < range.upperBound {
+                let rest = position..<range.upperBound
+                if rest != range { try await takeTurn(answer, Self.heldByteCount(of: rest), channel) }
                 let bytes = try await storage.read(version, from: position)
                 guard !bytes.isEmpty else { throw Self.endedEarly }
-                let piece = bytes.prefix(Int(min(Int64(bytes.count), range.upperBound - position)))
+                let piece = bytes.prefix(Int(min(Int64(bytes.count), Int64(rest.count))))
                 // Who has read it finds it counted.
                 traffic.count(sent: piece.count)
-                try await whileProgressing(context) { try await writer.write(ByteBuffer(bytes: piece)) }
+                try await writer.write(ByteBuffer(bytes: piece))
+                try await Self.waitUntilSent(&writer, channel)
+                answer.lower(to: 0)
                 metrics.count(bytes: piece.count, "out")
                 position += Int64(piece.count)
             }
@@ -60,15 +77,19 @@ extension RelayResponder {
         }
     }
 
-    /// Ends the connection when its client does not read on for too long: it must not hold the answer for ever.
-    func whileProgressing(_ context: RelayContext, _ body: () async throws -> Void) async throws {
-        let channel = context.channel
+    /// How much of a file counts as in memory while its next piece is sent.
+    private static func heldByteCount(of rest: Range<Int64>) -> Int {
+        rest.count > uncountedByteCountMax ? min(rest.count, RelayUpload.pieceByteCount) : 0
+    }
+
+    /// Waits until there is room for a piece, no longer than a connection may be silent.
+    private func takeTurn(_ answer: HeldRequest, _ count: Int, _ channel: any Channel) async throws {
         let deadline = channel.eventLoop.scheduleTask(
             in: .milliseconds(Int64(limits.silenceSeconds * 1000))
         ) { () -> Void in
-            channel.close(promise: nil)
+            answer.giveUp()
         }
         defer { deadline.cancel() }
-        try await body()
+        try await answer.takeTurn(for: count)
     }
 }

@@ -47,4 +47,18 @@ extension RelayResponder {
             status: .ok, headers: [.contentType: "application/x-ndjson", .cacheControl: "no-store"],
             body: body)
     }
+
+    /// Ends the connection when its client does not read on for too long: it must not hold the answer for ever.
+    private func whileProgressing(
+        _ context: RelayContext, _ body: () async throws -> Void
+    ) async throws {
+        let channel = context.channel
+        let deadline = channel.eventLoop.scheduleTask(
+            in: .milliseconds(Int64(limits.silenceSeconds * 1000))
+        ) { () -> Void in
+            channel.close(promise: nil)
+        }
+        defer { deadline.cancel() }
+        try await body()
+    }
 }

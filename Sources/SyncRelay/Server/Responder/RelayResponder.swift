@@ -95,7 +95,9 @@ struct RelayResponder: HTTPResponder {
                 response = try await answer(request, route, context)
             } else {
                 try requests.take(context.address)
-                response = try counted(await answer(request, route, context), context)
+                response = try await answer(request, route, context)
+                // A file counts piece by piece.
+                if !route.isFile { response = try counted(response, context) }
             }
         } catch {
             response = try refuse(request, route, context, error)
@@ -114,8 +116,7 @@ struct RelayResponder: HTTPResponder {
             .requestSeconds, [("request", route.kind)], by: (ContinuousClock.now - start) / .seconds(1))
         if case .page = route { return }
         // The bytes of a file are counted as they go.
-        var isFile = false
-        if case .channel(_, .readFile) = route { isFile = status < 400 }
+        let isFile = route.isFile && status < 400
         traffic.countAnswer(status, byteCount: isFile ? 0 : response.body.contentLength ?? 0)
     }
 

@@ -82,6 +82,12 @@ enum RelayRoute: Equatable {
         }
     }
 
+    /// Whether the answer is a file, unless it is a problem.
+    var isFile: Bool {
+        if case .channel(_, .readFile) = self { return true }
+        return false
+    }
+
     init(_ request: Request) {
         let path = request.uri.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
         self.init(request.method, Array(path))
