@@ -132,23 +132,37 @@ import Testing
         let note: @Sendable (Int) -> Void = { number in numbers.withLock { $0.append(number) } }
         let ended: () -> [Int] = { numbers.withLock { $0 } }
         let most = DownloadReads.deviceCountMax
-        var ends = (0..<most).map { number in reads.begin(for: 1) { note(number) } }
+        var answers = (0..<most).map { number in reads.begin(for: 1) { note(number) } }
         #expect(ended().isEmpty && reads.count(of: 1) == most)
         // Another device takes nobody's place.
         let other = reads.begin(for: 2) { note(-1) }
         #expect(ended().isEmpty)
-        ends.append(reads.begin(for: 1) { note(most) })
+        answers.append(reads.begin(for: 1) { note(most) })
         #expect(ended() == [0] && reads.count(of: 1) == most)
         // One that is over makes room, and one whose place was taken has none any more.
-        ends[1]()
-        ends[0]()
-        ends[1]()
+        answers[1].end()
+        answers[0].end()
+        answers[1].end()
         #expect(reads.count(of: 1) == most - 1)
-        ends.append(reads.begin(for: 1) { note(most + 1) })
+        answers.append(reads.begin(for: 1) { note(most + 1) })
         #expect(ended() == [0])
-        for end in ends { end() }
-        other()
-        #expect(reads.count(of: 1) == 0 && reads.count(of: 2) == 0)
+        // Those that nothing sends any more are over, whether or not their bodies began.
+        answers.removeAll()
+        other.end()
+        #expect(reads.count(of: 1) == 0 && reads.count(of: 2) == 0 && ended() == [0])
+    }
+
+    @Test func anAnswerThatIsOverIsNotEnded() {
+        let count = Mutex(0)
+        let removalCount: () -> Int = { count.withLock { $0 } }
+        let place = DownloadReads.Place { count.withLock { $0 += 1 } }
+        // It ends after its place was taken, and before its connection is closed for that.
+        place.leave()
+        place.remove()
+        #expect(removalCount() == 0)
+        let other = DownloadReads.Place { count.withLock { $0 += 1 } }
+        for _ in 0..<2 { other.remove() }
+        #expect(removalCount() == 1)
     }
 
     @Test func aBodyThatBeginsWithNoHeaderIsCutNoFurther() {

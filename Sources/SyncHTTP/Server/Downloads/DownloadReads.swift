@@ -9,40 +9,72 @@ final class DownloadReads: Sendable {
     /// The most answers of one device at a time.
     static let deviceCountMax = 4
 
-    private struct Read {
-        let number: Int64
-        let onRemoval: @Sendable () -> Void
+    /// What ends an answer, unless it is over: its connection may serve another request by then.
+    final class Place: Sendable {
+        private let isOver = Mutex(false)
+        private let onRemoval: @Sendable () -> Void
+
+        init(onRemoval: @escaping @Sendable () -> Void) { self.onRemoval = onRemoval }
+
+        /// Says that the answer is over. It is not ended from then on.
+        func leave() { isOver.withLock { $0 = true } }
+
+        /// Ends the answer.
+        func remove() {
+            // Under the lock: whoever finds that it has left goes on with the next request.
+            isOver.withLock { isOver in
+                if !isOver { onRemoval() }
+                isOver = true
+            }
+        }
     }
 
-    private let state = Mutex<(reads: [Int64: [Read]], lastNumber: Int64)>(([:], 0))
+    private let places = Mutex<[Int64: [Place]]>([:])
 
     /// How many answers of a device are being sent.
-    func count(of device: Int64) -> Int { state.withLock { $0.reads[device]?.count ?? 0 } }
+    func count(of device: Int64) -> Int { places.withLock { $0[device]?.count ?? 0 } }
 
     /// Begins an answer.
     ///
     /// - parameters:
     ///     - device: Who gets it.
-    ///     - onRemoval: Ends the answer when newer ones of the device take its place. It is called at most once.
-    /// - returns: What says that the answer is over. It may be called again.
-    func begin(for device: Int64, onRemoval: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-        let (number, oldest) = state.withLock { state -> (Int64, Read?) in
-            state.lastNumber += 1
-            var reads = state.reads[device] ?? []
-            let oldest = reads.count < Self.deviceCountMax ? nil : reads.removeFirst()
-            reads.append(Read(number: state.lastNumber, onRemoval: onRemoval))
-            state.reads[device] = reads
-            return (state.lastNumber, oldest)
+    ///     - onRemoval: Ends the answer when newer ones of the device take its place. It is called at most once, and not after
+    ///       the answer was over. It must not wait.
+    /// - returns: What counts the answer.
+    func begin(for device: Int64, onRemoval: @escaping @Sendable () -> Void) -> DownloadRead {
+        let place = Place(onRemoval: onRemoval)
+        let oldest = places.withLock { places -> Place? in
+            var own = places[device] ?? []
+            let oldest = own.count < Self.deviceCountMax ? nil : own.removeFirst()
+            own.append(place)
+            places[device] = own
+            return oldest
         }
-        oldest?.onRemoval()
-        return { [weak self] in self?.end(number, of: device) }
+        oldest?.remove()
+        return DownloadRead { [weak self] in
+            place.leave()
+            self?.forget(place, of: device)
+        }
     }
 
-    private func end(_ number: Int64, of device: Int64) {
-        state.withLock { state in
-            guard var reads = state.reads[device] else { return }
-            reads.removeAll { $0.number == number }
-            state.reads[device] = reads.isEmpty ? nil : reads
+    private func forget(_ place: Place, of device: Int64) {
+        places.withLock { places in
+            guard var own = places[device] else { return }
+            own.removeAll { $0 === place }
+            places[device] = own.isEmpty ? nil : own
         }
     }
+}
+
+/// An answer that sends a device its download. It counts until it is ended, or nothing has it any more: of an answer whose device is gone
+/// before its body began, nobody says a word.
+final class DownloadRead: Sendable {
+    private let onEnd: @Sendable () -> Void
+
+    fileprivate init(onEnd: @escaping @Sendable () -> Void) { self.onEnd = onEnd }
+
+    deinit { onEnd() }
+
+    /// Says that the answer is over. It may be said again.
+    func end() { onEnd() }
 }

@@ -26,9 +26,9 @@ extension HubResponder {
 
     /// Sends what is there of a spool, after a wait for the first byte.
     ///
-    /// - parameter onEnd: Called when it was sent, or can't be. An answer that is thrown instead has no end.
+    /// - parameter read: Counts the answer until it was sent.
     func stream(
-        _ spool: ByteSpool, from offset: Int64, _ channel: any Channel, onEnd: @escaping @Sendable () -> Void
+        _ spool: ByteSpool, from offset: Int64, _ channel: any Channel, _ read: DownloadRead
     ) async throws -> Response {
         // A device asks for what follows the bytes that it got: nothing that is further off is waited for.
         let present = spool.presentByteCount
@@ -43,7 +43,7 @@ extension HubResponder {
         let count = max(0, end - offset)
         let seconds = limits.answerSeconds
         let body = ResponseBody(contentLength: Int(count)) { writer in
-            defer { onEnd() }
+            defer { read.end() }
             // A device that does not read on must not hold the connection for ever.
             let deadline = channel.eventLoop.scheduleTask(in: .milliseconds(Int64(seconds * 1000))) {
                 channel.close(promise: nil)
@@ -55,6 +55,9 @@ extension HubResponder {
                 try await writer.write(ByteBuffer(bytes: piece))
                 position += Int64(piece.count)
             }
+            try await writer.waitUntilSent(by: channel)
+            // The connection goes on with the next request as soon as the end is written, and that one is not to be cut.
+            read.end()
             try await writer.finish(nil)
         }
         return Response(

@@ -76,13 +76,8 @@ extension HubResponder {
             }
             let spool = try signed.store.download(path[1], of: signed.device)
             let channel = context.channel
-            let end = signed.store.reads.begin(for: signed.device.id) { channel.close(promise: nil) }
-            do {
-                return try await stream(spool, from: offset, channel, onEnd: end)
-            } catch {
-                end()
-                throw error
-            }
+            let read = signed.store.reads.begin(for: signed.device.id) { channel.close(promise: nil) }
+            return try await stream(spool, from: offset, channel, read)
         case (.delete, 2):
             let signed = try await admit(request, store, upTo: 0, held)
             signed.store.endDownload(path[1], of: signed.device)

@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import NIOCore
+import SyncHTTP
 
 /// How answers are made.
 extension RelayResponder {
@@ -40,21 +41,9 @@ extension RelayResponder {
         response.body = ResponseBody(contentLength: length) { writer in
             defer { answer.lower(to: 0) }
             try await body.write(writer)
-            try await Self.waitUntilSent(&writer, channel)
+            try await writer.waitUntilSent(by: channel)
         }
         return response
-    }
-
-    /// Waits until nearly all that was written is sent: less is left than any connection may keep.
-    ///
-    /// - parameters:
-    ///     - writer: What it was written to.
-    ///     - channel: The connection. ``UnreadAnswers`` ends one that is not read on.
-    static func waitUntilSent(_ writer: inout any ResponseBodyWriter, _ channel: any Channel) async throws {
-        // A write is handed to the event loop, which finds that the connection takes no more.
-        try await channel.eventLoop.submit { () -> Void in }.get()
-        // What is written after that waits until it does, even if it is nothing.
-        try await writer.write(contentsOf: [ByteBuffer]())
     }
 
     /// Reads a document, and answers it. Until then it counts as in memory: it may have to wait for its turn in the storage.

@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import NIOCore
+import SyncHTTP
 
 /// Files on their way out.
 extension RelayResponder {
@@ -68,7 +69,7 @@ extension RelayResponder {
                 // Who has read it finds it counted.
                 traffic.count(sent: piece.count)
                 try await writer.write(ByteBuffer(bytes: piece))
-                try await Self.waitUntilSent(&writer, channel)
+                try await writer.waitUntilSent(by: channel)
                 answer.lower(to: 0)
                 metrics.count(bytes: piece.count, "out")
                 position += Int64(piece.count)
