@@ -58,7 +58,7 @@ public struct HubServer: Sendable {
         /// The most connections at a time; others wait.
         public var connectionCountMax = 16_384
         /// The most connections of one address at a time; further ones are closed. Behind a load balancer all devices have
-        /// one address: raise it there. Without TLS, where all come from this machine, there is no such bound.
+        /// one address: raise it there, up to ``connectionCountMax``. Without TLS, where all come from this machine, there is no such bound.
         public var addressConnectionCountMax = 4_096
         /// The most sessions at a time.
         public var sessionCountMax = 10_000
@@ -179,7 +179,8 @@ public struct HubServer: Sendable {
     ) async throws {
         let addresses = AddressConnections(
             countMax: certificate == nil
-                ? options.limits.connectionCountMax : options.limits.addressConnectionCountMax)
+                ? options.limits.connectionCountMax : options.limits.addressConnectionCountMax,
+            logger: logger, onRefusal: { [metrics] in metrics.count(.connectionsClosed) })
         let http = HTTPServerBuilder.accepting(silence: options.limits.silenceSeconds, addresses)
         let builder =
             try certificate.map { try HTTPServerBuilder.tls(http, tlsConfiguration: $0.configuration()) }

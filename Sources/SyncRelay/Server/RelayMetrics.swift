@@ -11,6 +11,7 @@ final class RelayMetrics: Sendable {
         case requestSeconds = "cipherstore_relay_request_seconds_total"
         case bytes = "cipherstore_relay_file_bytes_total"
         case watchesOpened = "cipherstore_relay_watches_opened_total"
+        case connectionsClosed = "cipherstore_relay_connections_closed_total"
         case watches = "cipherstore_relay_watches"
         case channels = "cipherstore_relay_channels"
         case files = "cipherstore_relay_files"
@@ -20,7 +21,7 @@ final class RelayMetrics: Sendable {
 
         var isGauge: Bool {
             switch self {
-            case .requests, .requestSeconds, .bytes, .watchesOpened: false
+            case .requests, .requestSeconds, .bytes, .watchesOpened, .connectionsClosed: false
             default: true
             }
         }
@@ -31,6 +32,7 @@ final class RelayMetrics: Sendable {
             case .requestSeconds: "How long their answers took to begin, in seconds, by kind."
             case .bytes: "Bytes of files, by direction: written by clients (in) or read by them (out)."
             case .watchesOpened: "Watches that were opened."
+            case .connectionsClosed: "Connections that were closed: their address had as many as it may."
             case .watches: "Watches that are open."
             case .channels: "Channels."
             case .files: "Files in all channels."

@@ -126,9 +126,11 @@ public struct RelayServer: Sendable {
         _ onListening: @escaping @Sendable (Listening) -> Void
     ) throws -> some Service {
         let limits = options.limits
-        let http = HTTPServerBuilder.accepting(
-            silence: limits.silenceSeconds,
-            AddressConnections(countMax: limits.addressConnectionCountMax))
+        let metrics = responder.metrics
+        let addresses = AddressConnections(
+            countMax: limits.addressConnectionCountMax, logger: logger,
+            onRefusal: { metrics.count(.connectionsClosed) })
+        let http = HTTPServerBuilder.accepting(silence: limits.silenceSeconds, addresses)
         let builder =
             try certificate.map { try HTTPServerBuilder.tls(http, tlsConfiguration: $0.configuration()) }
             ?? http

@@ -78,11 +78,24 @@ struct ServeCommand: ParsableCommand {
             valueName: "seconds"))
     var applySeconds: Double = 2
 
+    @Option(
+        help: ArgumentHelp(
+            "The most connections of one address at a time (default: 4096).",
+            discussion: """
+                Behind a load balancer all devices have its address, and each needs two. All together have 16384.
+                """, valueName: "number"))
+    var connectionsPerAddress: Int?
+
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
         guard applySeconds > 0, applySeconds <= 86_400 else {
             throw ValidationError("--apply-seconds takes a number above 0, up to 86400")
+        }
+        let connectionCountMax = HubServer.Limits().connectionCountMax
+        if let connectionsPerAddress, !(1...connectionCountMax).contains(connectionsPerAddress) {
+            throw ValidationError(
+                "--connections-per-address takes a number from 1 to \(connectionCountMax)")
         }
         guard ServerAddress.split(listen) != nil else {
             throw ValidationError("--listen takes host:port, such as 0.0.0.0:7443")
@@ -192,12 +205,19 @@ struct ServeCommand: ParsableCommand {
             hints: ["have it renewed; or leave --tls-cert out, and the server makes one that devices pin"])
     }
 
+    /// What others can make the server do.
+    var limits: HubServer.Limits {
+        var limits = HubServer.Limits()
+        limits.applicationSeconds = applySeconds
+        if let connectionsPerAddress { limits.addressConnectionCountMax = connectionsPerAddress }
+        return limits
+    }
+
     private func serverOptions() throws -> HubServer.Options {
         guard let (host, port) = ServerAddress.split(listen) else {
             throw Failure.usage("--listen takes host:port, such as 0.0.0.0:7443")
         }
-        var options = HubServer.Options(host: host, port: port)
-        options.limits.applicationSeconds = applySeconds
+        var options = HubServer.Options(host: host, port: port, limits: limits)
         if let tlsCert, let tlsKey {
             for path in [tlsCert, tlsKey] where !FileManager.default.isReadableFile(atPath: path) {
                 throw Failure("\(path): there is no such file, or it can't be read")

@@ -1,5 +1,7 @@
+import Logging
 import NIOCore
 import NIOEmbedded
+import Synchronization
 import Testing
 
 @testable import SyncHTTP
@@ -45,5 +47,26 @@ import Testing
         let other = try connect("2001:db8:0:1::1")
         #expect(!third.isActive && other.isActive)
         withExtendedLifetime(first) {}
+    }
+    @Test func refusalsAreCountedAndToldOnceAMinute() {
+        let lines = LogLines()
+        let now = Mutex(ContinuousClock.now)
+        let count = Mutex(0)
+        let refusalCount: () -> Int = { count.withLock { $0 } }
+        let bound = AddressConnections(
+            countMax: 1, logger: Logger(label: "test", factory: { _ in lines }),
+            onRefusal: { count.withLock { $0 += 1 } }, now: { now.withLock { $0 } })
+        let isFirstOpen = bound.open("4 192.0.2.1")
+        #expect(isFirstOpen && refusalCount() == 0)
+        for _ in 0..<3 { _ = bound.open("4 192.0.2.1") }
+        now.withLock { $0 += .seconds(61) }
+        _ = bound.open("4 192.0.2.1")
+        #expect(refusalCount() == 4)
+        let told = lines.lines.withLock { $0 }
+        #expect(told.count == 2)
+        #expect(told.first?.contains(#""closed": 1"#) == true)
+        #expect(told.last?.contains(#""closed": 3"#) == true)
+        // Whoever reads the log learns nothing of who it was.
+        #expect(!told.contains { $0.contains("192.0.2.1") })
     }
 }

@@ -1,38 +1,87 @@
+import Logging
 import NIOCore
 import Synchronization
 
 /// Bounds the connections of each address that are open at a time, so that one of them can't take what is there for all.
 package final class AddressConnections: Sendable {
+    /// How long a log says nothing more after it said that connections were refused.
+    private static let quiet = Duration.seconds(60)
+
+    private struct State {
+        var counts: [String: Int] = [:]
+        /// How many were refused that the log does not tell yet.
+        var untoldCount = 0
+        var quietUntil: ContinuousClock.Instant?
+
+        /// Counts one that is refused.
+        ///
+        /// - returns: How many to tell of now; nil when nothing is said yet.
+        mutating func refuse(at now: ContinuousClock.Instant) -> Int? {
+            untoldCount += 1
+            if let quietUntil, now < quietUntil { return nil }
+            quietUntil = now + AddressConnections.quiet
+            defer { untoldCount = 0 }
+            return untoldCount
+        }
+    }
+
     private let countMax: Int
-    private let counts = Mutex<[String: Int]>([:])
+    private let logger: Logger?
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let onRefusal: @Sendable () -> Void
+    private let state = Mutex(State())
 
     /// Creates a bound.
     ///
-    /// - parameter countMax: The most connections of one address.
-    package init(countMax: Int) { self.countMax = countMax }
+    /// - parameters:
+    ///     - countMax: The most connections of one address.
+    ///     - logger: Where it is told, at most once a minute, that connections were refused. No address is.
+    ///     - onRefusal: Called for each that is refused.
+    ///     - now: The time.
+    package init(
+        countMax: Int, logger: Logger? = nil,
+        onRefusal: @escaping @Sendable () -> Void = {},
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        self.countMax = countMax
+        self.logger = logger
+        self.now = now
+        self.onRefusal = onRefusal
+    }
 
     /// How many connections an address has.
     ///
     /// - parameter address: As ``AddressRates/name(_:)`` has it.
-    package func count(of address: String) -> Int { counts.withLock { $0[address] ?? 0 } }
+    package func count(of address: String) -> Int { state.withLock { $0.counts[address] ?? 0 } }
 
     /// Counts a connection.
     ///
     /// - returns: false when there are as many of the address as may be. Then it is not counted.
     func open(_ address: String) -> Bool {
-        counts.withLock { counts in
-            let count = counts[address] ?? 0
+        let isOpen = state.withLock { state in
+            let count = state.counts[address] ?? 0
             guard count < countMax else { return false }
-            counts[address] = count + 1
+            state.counts[address] = count + 1
             return true
         }
+        if !isOpen { tellRefusal() }
+        return isOpen
+    }
+
+    private func tellRefusal() {
+        onRefusal()
+        let now = now()
+        guard let count = state.withLock({ $0.refuse(at: now) }) else { return }
+        logger?.warning(
+            "connections were closed at once: their address has as many as it may",
+            metadata: ["closed": .stringConvertible(count), "most": .stringConvertible(countMax)])
     }
 
     /// Counts that a connection has ended.
     func close(_ address: String) {
-        counts.withLock { counts in
-            let count = (counts[address] ?? 0) - 1
-            counts[address] = count > 0 ? count : nil
+        state.withLock { state in
+            let count = (state.counts[address] ?? 0) - 1
+            state.counts[address] = count > 0 ? count : nil
         }
     }
 }

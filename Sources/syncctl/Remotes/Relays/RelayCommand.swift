@@ -104,7 +104,26 @@ struct RelayCommand: ParsableCommand {
                 """, valueName: "number"))
     var requestsPerSecond: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "The most clients that wait for changes of one channel at a time (default: 3750).",
+            discussion: """
+                Those of one address are bounded too, by 3750 or what --requests-per-second makes of it. All together \
+                have 15000.
+                """, valueName: "number"))
+    var watchesPerChannel: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "The most memory of answers that wait to be sent, such as 1G (default: 256M).",
+            discussion: """
+                One address has a quarter of it, or what --requests-per-second makes of that.
+                """, valueName: "size"))
+    var answerMemory: ByteSize?
+
     @OptionGroup var global: GlobalOptions
+
+    private static let answerMemories: ClosedRange<Int64> = (1 << 20)...(1 << 40)
 
     func validate() throws {
         guard (storage == nil) != (storageFile == nil) else {
@@ -115,6 +134,13 @@ struct RelayCommand: ParsableCommand {
         }
         if let requestsPerSecond, !(1...1_000_000).contains(requestsPerSecond) {
             throw ValidationError("--requests-per-second takes a number from 1 to 1000000")
+        }
+        let watchCountMax = RelayServer.Limits().watchCountMax
+        if let watchesPerChannel, !(1...watchCountMax).contains(watchesPerChannel) {
+            throw ValidationError("--watches-per-channel takes a number from 1 to \(watchCountMax)")
+        }
+        if let answerMemory, !Self.answerMemories.contains(answerMemory.byteCount) {
+            throw ValidationError("--answer-memory takes a size from 1M to 1T")
         }
         guard (tlsCert == nil) == (tlsKey == nil) else {
             throw ValidationError("--tls-cert and --tls-key go together")
@@ -180,6 +206,21 @@ struct RelayCommand: ParsableCommand {
         }
     }
 
+    /// What others can make the relay do.
+    var limits: RelayServer.Limits {
+        var limits = RelayServer.Limits()
+        if let requestsPerSecond { limits = .init(requestsPerSecond: Double(requestsPerSecond)) }
+        if let watchesPerChannel { limits.channelWatchCountMax = watchesPerChannel }
+        if let answerMemory {
+            // An address goes on having the same part of all.
+            let part =
+                Double(limits.addressHeldAnswerByteCountMax) / Double(limits.heldAnswerByteCountMax)
+            limits.heldAnswerByteCountMax = Int(answerMemory.byteCount)
+            limits.addressHeldAnswerByteCountMax = Int(Double(answerMemory.byteCount) * part)
+        }
+        return limits
+    }
+
     private func serverOptions() throws -> RelayServer.Options {
         guard let (host, port) = ServerAddress.split(listen) else {
             throw Failure.usage("--listen takes host:port, such as 0.0.0.0:7444")
@@ -187,7 +228,7 @@ struct RelayCommand: ParsableCommand {
         var options = RelayServer.Options(host: host, port: port)
         options.version = CommandLineProgram.version
         options.showsPage = page ?? !plaintextOnLoopback
-        if let requestsPerSecond { options.limits = .init(requestsPerSecond: Double(requestsPerSecond)) }
+        options.limits = limits
         options.admission = try admissionFile.map { try RelayAdmission.token(in: $0) }
         if let tlsCert, let tlsKey {
             for path in [tlsCert, tlsKey] where !FileManager.default.isReadableFile(atPath: path) {
@@ -239,22 +280,5 @@ struct RelayCommand: ParsableCommand {
             handler.logLevel = .notice
             return handler
         }
-    }
-}
-
-/// A number of bytes on the command line: `500M`, `10G`, `2T`, or digits alone.
-struct ByteSize: ExpressibleByArgument, Equatable {
-    /// How many bytes.
-    let byteCount: Int64
-
-    init?(argument: String) {
-        let units: [Character: Int64] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40]
-        let unit = argument.last.flatMap { units[Character($0.uppercased())] }
-        guard let count = Int64(unit == nil ? argument[...] : argument.dropLast()), count > 0 else {
-            return nil
-        }
-        let (product, isTooLarge) = count.multipliedReportingOverflow(by: unit ?? 1)
-        guard !isTooLarge else { return nil }
-        byteCount = product
     }
 }
