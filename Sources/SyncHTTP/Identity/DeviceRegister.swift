@@ -233,9 +233,11 @@ public struct DeviceRegister: Sendable {
 
     /// A device that is not revoked, by its label or its number.
     private static func device(_ db: Database, named name: String) throws -> Device {
-        let sql = "SELECT \(columns) FROM _sync_device WHERE revoked IS NULL"
-        let labelled = try Row.fetchAll(db, sql: "\(sql) AND label = ? ORDER BY id", arguments: [name])
-            .map { try device(db, $0) }
+        let devices = try Row.fetchAll(
+            db, sql: "SELECT id, label FROM _sync_device WHERE revoked IS NULL ORDER BY id"
+        ).map { (id: try $0.decode(Int64.self, atIndex: 0), label: try $0.decode(String.self, atIndex: 1)) }
+        // As for invitations, labels that look the same are one, whatever their bytes are.
+        let labelled = devices.filter { $0.label == name }
         // Older programs let two devices have one label.
         guard labelled.count < 2 else {
             let numbers = labelled.map { String($0.id) }.joined(separator: ", ")
@@ -243,10 +245,11 @@ public struct DeviceRegister: Sendable {
                 .malformed,
                 "several devices have the label \(name.debugDescription): say a number, of \(numbers)")
         }
-        if let device = labelled.first { return device }
-        guard let row = try Row.fetchOne(db, sql: "\(sql) AND id = ?", arguments: [Int64(name)]) else {
+        let number = Int64(name)
+        let named = labelled.first ?? devices.first { $0.id == number }
+        guard let named, let known = try device(db, id: named.id) else {
             throw RemoteError(.unknownDevice, "there is no device \(name.debugDescription)")
         }
-        return try device(db, row)
+        return known
     }
 }

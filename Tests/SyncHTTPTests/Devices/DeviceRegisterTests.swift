@@ -244,6 +244,11 @@ import Testing
         _ = try register.enrol(key: DeviceKey().publicKey, secret: link.secret)
         #expect(try !register.isInvited(composed))
         #expect(code(inviteAgain) == .malformed)
+        // Those that name a device mean the same by it.
+        let changed = try register.change(decomposed, isReadOnly: true)
+        #expect(changed.isReadOnly && changed.label.utf8.elementsEqual(composed.utf8))
+        #expect(try register.revoke(decomposed).id == changed.id)
+        #expect(code { _ = try register.revoke(composed) } == .unknownDevice)
     }
 
     @Test func aLabelThatSeveralDevicesHaveNamesNone() throws {
