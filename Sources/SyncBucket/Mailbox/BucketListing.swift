@@ -58,10 +58,14 @@ struct KnownListing {
 
     /// Keeps a listing, unless there is one that was begun later. It is stale when something changed while it was made: it may
     /// have that, or not.
-    mutating func keep(_ new: BucketListing, from start: Start) {
-        guard start.number > number else { return }
+    ///
+    /// - returns: Whether what it has not found is not there.
+    mutating func keep(_ new: BucketListing, from start: Start) -> Bool {
+        guard start.number > number else { return false }
         number = start.number
+        let isStale = start.changeCount != changeCount
         listing = new
-        listing?.isStale = start.changeCount != changeCount
+        listing?.isStale = isStale
+        return !isStale
     }
 }

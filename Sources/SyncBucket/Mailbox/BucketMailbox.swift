@@ -149,8 +149,9 @@ public struct BucketMailbox: Mailbox {
                     location: name)
             }
         } while token != nil
-        state.keep(listing, from: start)
-        state.cache.forgetAll { listing[$0] != nil }
+        let isWhole = state.keep(listing, from: start)
+        // Another listing, or a write, may know of files that this one has not found.
+        if isWhole { state.cache.forgetAll { listing[$0] != nil } }
         return listing
     }
 
@@ -231,7 +232,9 @@ final class BucketState: Sendable {
     func beginListing() -> KnownListing.Start { known.withLock { $0.begin() } }
 
     /// Keeps what was found in the bucket.
-    func keep(_ listing: BucketListing, from start: KnownListing.Start) {
+    ///
+    /// - returns: Whether what was not found is not there.
+    func keep(_ listing: BucketListing, from start: KnownListing.Start) -> Bool {
         known.withLock { $0.keep(listing, from: start) }
     }
 

@@ -84,6 +84,18 @@ import Testing
         #expect(carrier.listingCount == 2)
     }
 
+    @Test func whatAListingCanNotKnowIsNotForgotten() {
+        var known = KnownListing()
+        let (first, second) = (known.begin(), known.begin())
+        let isLaterWhole = known.keep(BucketListing(), from: second)
+        let isEarlierWhole = known.keep(BucketListing(), from: first)
+        #expect(isLaterWhole && !isEarlierWhole)
+        let third = known.begin()
+        known.changeCount += 1
+        let isChangedWhole = known.keep(BucketListing(), from: third)
+        #expect(!isChangedWhole)
+    }
+
     @Test func aListingIsGoodUntilSomethingHappens() throws {
         _ = try mailbox.folders()
         #expect(try mailbox.files(in: Self.path.folder).isEmpty)

@@ -21,8 +21,9 @@ struct RelayLook {
                 (start, seen) = (nil, nil)
                 continue
             }
-            state.look.withLock { $0.keep(directory, from: begun) }
-            state.cache.forgetAll { directory[$0] != nil }
+            let isWhole = state.look.withLock { $0.keep(directory, from: begun) }
+            // Another look, or a write, may know of files that this one has not found.
+            if isWhole { state.cache.forgetAll { directory[$0] != nil } }
             return directory
         }
         throw MailboxError(.unreachable, "it changes all the time, or does not tell how it is now")

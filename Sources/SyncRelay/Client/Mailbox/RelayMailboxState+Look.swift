@@ -36,17 +36,21 @@ extension RelayMailboxState {
         /// It is stale when something changed during the look: it may have that, or not. And when the channel was seen
         /// meanwhile at a later moment, which stays the last one. One that was seen before is given up: the channel
         /// went back then, which was told.
-        mutating func keep(_ new: RelayDirectory, from start: Start) {
-            guard start.number > number else { return }
+        ///
+        /// - returns: Whether what it has not found is not there.
+        @discardableResult mutating func keep(_ new: RelayDirectory, from start: Start) -> Bool {
+            guard start.number > number else { return false }
             number = start.number
             let isPassed =
                 seen.map { seen in
                     seen != start.seen && seen.epoch == new.moment.epoch
                         && seen.position > new.moment.position
                 } ?? false
+            let isStale = isPassed || start.changeCount != changeCount
             directory = new
-            directory?.isStale = isPassed || start.changeCount != changeCount
+            directory?.isStale = isStale
             if !isPassed { seen = new.moment }
+            return !isStale
         }
     }
 }

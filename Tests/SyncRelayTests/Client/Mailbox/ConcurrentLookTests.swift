@@ -79,6 +79,34 @@ import Testing
         #expect(names == [path.name] && mailbox.known?.position == 1 && mailbox.seen?.position == 1)
     }
 
+    @Test func aFileThatIsWrittenMeanwhileNeedNotBeRead() throws {
+        _ = try mailbox.folders()
+        setMeanwhile { [mailbox, path] in try Self.write(mailbox, path) }
+        _ = try mailbox.folders()
+        let names = try names
+        #expect(names == [path.name])
+        // It was kept when it was written, and the look that does not know of it has not forgotten it.
+        relay.lie { request, answer in
+            if request.kind == .get { throw RelayCarrierFailure(reason: "the file was asked for") }
+            return answer
+        }
+        let byteCount = try mailbox.open(path).byteCount
+        #expect(byteCount == 1)
+    }
+
+    @Test func whatALookCanNotKnowIsNotForgotten() throws {
+        let epoch = RelayEpoch.random()
+        var look = RelayMailboxState.Look(seen: nil)
+        let (first, second) = (look.begin(), look.begin())
+        let isLaterWhole = look.keep(RelayDirectory(epoch: epoch), from: second)
+        let isEarlierWhole = look.keep(RelayDirectory(epoch: epoch), from: first)
+        #expect(isLaterWhole && !isEarlierWhole)
+        let third = look.begin()
+        look.changeCount += 1
+        let isChangedWhole = look.keep(RelayDirectory(epoch: epoch), from: third)
+        #expect(!isChangedWhole)
+    }
+
     @Test func aMomentThatWasSeenMeanwhileIsNotForgotten() throws {
         let epoch = RelayEpoch.random()
         func directory(at position: RelayPosition) -> RelayDirectory {
