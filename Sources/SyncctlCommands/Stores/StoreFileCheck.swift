@@ -80,6 +80,16 @@ package enum StoreFileCheck {
         }
     }
 
+    /// Throws when a file can't be a store, whatever opens it: it is none, has no bytes, or is something else that says so.
+    static func requirePossibleStore(_ path: String) throws {
+        switch FileContent(ofFile: path) {
+        case .notRegular: throw StoreError(.cannotRead, "not a regular file", path: path)
+        case .empty: throw StoreError(.empty, "the file is empty, it holds no database", path: path)
+        case .plaintext: throw StoreError(.plaintext, "the database is not encrypted", path: path)
+        case .missing, .sealed, .text, .other: try requireStore(path)
+        }
+    }
+
     /// Throws when there is no store of a remote or of an original, with the way to make a replica and not just any
     /// store. What is no store is not noted as a remote either.
     static func requireReplica(_ path: String, of store: String) throws {
@@ -105,9 +115,7 @@ package enum StoreFileCheck {
             throw Failure(
                 "\(path): it is no file",
                 hints: ["a shared folder is named so: --remote \(RemoteArgument.words(forFolder: path))"])
-        case .empty: throw StoreError(.empty, "the file is empty, it holds no database", path: path)
-        case .plaintext: throw StoreError(.plaintext, "the database is not encrypted", path: path)
-        case .sealed, .text, .other: try requireStore(path)
+        case .empty, .plaintext, .sealed, .text, .other: try requirePossibleStore(path)
         }
     }
 

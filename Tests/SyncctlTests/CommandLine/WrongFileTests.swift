@@ -131,6 +131,27 @@ import Testing
         try expect(16, running: restored)
     }
 
+    @Test(arguments: [
+        ("folder", Int32(1), "not a regular file"), ("empty", 10, "the file is empty"),
+        ("note.csv", 12, "it is a text, and no store"), ("plain", 12, "the database is not encrypted"),
+    ])
+    func whatIsNoStoreIsNotSaidToHaveAPassphraseOnly(name: String, status: Int32, words: String) throws {
+        let file = place.path(name)
+        try FileManager.default.createDirectory(
+            atPath: place.path("folder"), withIntermediateDirectories: false)
+        try place.folder.write("", to: "empty")
+        let plain = try DatabaseQueue(path: place.path("plain"))
+        try plain.write { try $0.execute(sql: "CREATE TABLE t (a)") }
+        try plain.close()
+        for command in [
+            ["key", "list", file], ["key", "backup", file, "--to", place.path("copy")],
+            ["key", "remove", file, "00"] + own("a"),
+            ["key", "passwd", file, "--new-passphrase-file", place.secret("b")] + own("a"),
+        ] {
+            try expect(status, "\(file): \(words)", without: ["key slots"], running: command)
+        }
+    }
+
     @Test func aStoreOfWhichLittleIsLeftIsDamaged() throws {
         let whole = try Data(contentsOf: URL(fileURLWithPath: place.path("a.db")))
         // A byte that no text has, whatever the salt of the store is.

@@ -103,6 +103,8 @@ extension CommandContext {
                 ])
         }
         guard keyring.exists else {
+            // What is no store has no passphrase that could be its only key.
+            try StoreFileCheck.requirePossibleStore(store)
             throw Failure(
                 "\(store) has no key slots: there is no \(keyring.path), so its passphrase is its only key",
                 hints: [
