@@ -120,7 +120,7 @@ struct InitCommand: ParsableCommand {
             if let clone { try StoreFileCheck.requireOriginal(clone) }
             if let from {
                 try ArchiveName.isExistingArchive(from)
-                    ? StoreFileCheck.requireArchive(from) : checkPlaintext(from)
+                    ? StoreFileCheck.requireArchive(from) : StoreFileCheck.requirePlaintext(from)
             }
             try joinedPlace?.require(creates: nil)
             let invite = isInvited ? try readInvitation(context) : nil
@@ -240,24 +240,6 @@ struct InitCommand: ParsableCommand {
                 "a newer SQLite knows STRICT tables, generated columns and the like: use a syncctl that runs on SQLCipher 4, or make the table without them",
                 "if a newer SQLite can't read it either, it is damaged",
             ])
-    }
-
-    /// Says what else to do with a file that is no plain SQLite file.
-    private func checkPlaintext(_ path: String) throws {
-        let content = FileContent(ofFile: path)
-        guard content != .missing else {
-            throw Failure.missing(path, hints: ["--from takes an archive, or a plain SQLite file"])
-        }
-        guard content == .plaintext else {
-            let file = CommandWords.path(path)
-            throw Failure(
-                "\(path) is no plain SQLite file",
-                hints: [
-                    content == .text
-                        ? "rows of CSV or JSON Lines are imported with: syncctl import <store> \(file)"
-                        : "a replica of an encrypted store is made with: --clone \(file)"
-                ])
-        }
     }
 
     private func createEmpty(_ path: String, _ passphrase: borrowing Passphrase, _ context: CommandContext)

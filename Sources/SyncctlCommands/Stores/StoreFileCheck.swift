@@ -131,12 +131,10 @@ package enum StoreFileCheck {
 
     /// Throws when there is no archive.
     static func requireArchive(_ path: String) throws {
-        guard FileContent(ofFile: path) != .missing else {
-            throw Failure.missing(
-                path,
-                hints: ["archives are made with: syncctl export <store> --to <file>\(ArchiveName.suffix)"])
-        }
         let content = FileContent(ofFile: path)
+        try requireBytes(
+            path, content, holding: "archive",
+            hint: "archives are made with: syncctl export <store> --to <file>\(ArchiveName.suffix)")
         guard content != .text else {
             throw Failure(
                 "\(path): it is a text, and no archive",
@@ -156,6 +154,36 @@ package enum StoreFileCheck {
                     ? "encrypt it into a new store with: syncctl init <store> --from \(file)"
                     : "another replica of a store is made with: syncctl init <store> --clone \(file)"
             ])
+    }
+
+    /// Throws when there is no plain SQLite file to make a store of, and says what else to do with what is there.
+    static func requirePlaintext(_ path: String) throws {
+        let content = FileContent(ofFile: path)
+        try requireBytes(
+            path, content, holding: "database", hint: "--from takes an archive, or a plain SQLite file")
+        guard content != .plaintext else { return }
+        let file = CommandWords.path(path)
+        throw Failure(
+            "\(path) is no plain SQLite file",
+            hints: [
+                content == .text
+                    ? "rows of CSV or JSON Lines are imported with: syncctl import <store> \(file)"
+                    : "a replica of an encrypted store is made with: --clone \(file)"
+            ])
+    }
+
+    /// Throws when what a store is to be made of is not there, is no file, or has no bytes.
+    private static func requireBytes(
+        _ path: String, _ content: FileContent, holding what: String, hint: String
+    ) throws {
+        switch content {
+        case .missing: throw Failure.missing(path, hints: [hint])
+        case .notRegular: throw StoreError(.cannotRead, "not a regular file", path: path)
+        case .empty:
+            throw Failure(
+                "\(path): the file is empty, it holds no \(what)", hints: [hint], status: .storeMissing)
+        case .plaintext, .sealed, .text, .other: return
+        }
     }
 
     /// Throws when a new file or folder can't be made at a path: its own folder is not there, or the name is that of a

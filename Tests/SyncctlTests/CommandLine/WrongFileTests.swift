@@ -131,10 +131,12 @@ import Testing
         try expect(16, running: restored)
     }
 
-    @Test(arguments: [
-        ("folder", Int32(1), "not a regular file"), ("empty", 10, "the file is empty"),
+    private static let noStores: [(name: String, status: Int32, words: String)] = [
+        ("folder", 1, "not a regular file"), ("empty", 10, "the file is empty"),
         ("note.csv", 12, "it is a text, and no store"), ("plain", 12, "the database is not encrypted"),
-    ])
+    ]
+
+    @Test(arguments: noStores)
     func whatIsNoStoreIsNotSaidToHaveAPassphraseOnly(name: String, status: Int32, words: String) throws {
         let file = place.path(name)
         try FileManager.default.createDirectory(
@@ -150,6 +152,31 @@ import Testing
         ] {
             try expect(status, "\(file): \(words)", without: ["key slots"], running: command)
         }
+    }
+
+    @Test func aFolderOrAnEmptyFileIsNoOriginalBeforeAnybodyIsAsked() throws {
+        try FileManager.default.createDirectory(
+            atPath: place.path("folder"), withIntermediateDirectories: false)
+        for name in ["empty", "empty.csa"] { try place.folder.write("", to: name) }
+        let (new, folder) = (place.path("x.db"), place.path("folder"))
+        for command in [["init", new, "--from", folder], ["restore", folder, new]] {
+            try expect(1, "\(folder): not a regular file", without: ["--clone"], running: command + own("a"))
+        }
+        let empty = place.path("empty")
+        try expect(
+            10, "\(empty): the file is empty", "--from takes an archive", without: ["--clone"],
+            running: ["init", new, "--from", empty] + own("a"))
+        // No passphrase of an archive is given, and none is asked for.
+        let archive = place.path("empty.csa")
+        for command in [
+            ["restore", archive, new] + own("a"), ["init", new, "--from", archive] + own("a"),
+            ["verify", archive],
+        ] {
+            try expect(
+                10, "\(archive): the file is empty, it holds no archive", "archives are made with",
+                without: ["syncctl init"], running: command)
+        }
+        #expect(!FileManager.default.fileExists(atPath: new))
     }
 
     @Test func aStoreOfWhichLittleIsLeftIsDamaged() throws {
