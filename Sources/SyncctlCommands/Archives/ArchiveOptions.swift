@@ -35,6 +35,18 @@ enum ArchiveName {
     }
 }
 
+extension Failure {
+    /// Says what opens an archive where something else was tried; any other error stays as it is.
+    static func explainingArchive(_ path: String, _ error: StoreError) -> any Error {
+        guard error.path == path, [.wrongPassphrase, .encryptionMismatch].contains(error.code) else {
+            return error
+        }
+        return Failure.noKeyOpens(
+            error.description,
+            hints: ["--archive-passphrase-file opens one with a passphrase, --identity one for a recipient"])
+    }
+}
+
 extension CommandContext {
     /// Reads what opens an archive.
     func archiveSecret(_ options: ArchiveSecretOptions, for path: String) throws -> ArchiveSecret {

@@ -181,8 +181,13 @@ struct InitCommand: ParsableCommand {
             let secret = try context.archiveSecret(archive, for: from)
             Interruption.listen()
             let progress = PageProgress(context)
-            try Synchronizer.restore(
-                archive: from, to: path, opening: secret, passphrase: passphrase, progress: progress.update)
+            do {
+                try Synchronizer.restore(
+                    archive: from, to: path, opening: secret, passphrase: passphrase,
+                    progress: progress.update)
+            } catch let error as StoreError {
+                throw Failure.explainingArchive(from, error)
+            }
             progress.finish()
         } else if let from {
             Interruption.listen()

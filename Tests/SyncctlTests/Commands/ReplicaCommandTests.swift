@@ -109,6 +109,34 @@ import Testing
         #expect(try place.contents() == ["a.csa", "a.db", "b.db"])
     }
 
+    @Test func whatDoesNotOpenAnArchiveIsToldWhatDoes() throws {
+        let (archive, locked) = (place.path("a.csa"), place.path("locked.csa"))
+        let export = ["export", place.path("a.db"), "--cost", "14"] + own("a")
+        try place.succeed(export + ["--to", locked, "--to-passphrase-file", place.secret("c")])
+        let identities = [place.path("one"), place.path("two")]
+        let recipients = try identities.map { path in
+            let document = try place.succeed(["key", "identity", "--to", path, "--json"]).document()
+            return try #require(document["recipient"] as? String)
+        }
+        try place.succeed(
+            ["export", place.path("a.db"), "--to", archive, "--recipient", recipients[0]] + own("a"))
+        for (file, opening) in [
+            (archive, ["--identity", identities[1]]), (locked, ["--identity", identities[0]]),
+            (archive, ["--archive-passphrase-file", place.secret("c")]),
+            (locked, ["--archive-passphrase-file", place.secret("wrong")]),
+        ] {
+            for command in [
+                ["restore", file, place.path("b.db")] + own("b"), ["verify", file],
+                ["init", place.path("b.db"), "--from", file] + own("b"),
+            ] {
+                let result = try place.run(command + opening)
+                #expect(result.status == 12, "\(result.errors)")
+                #expect(result.errors.contains("--identity one for a recipient"), "\(result.errors)")
+                #expect(!result.errors.contains("--clone-passphrase-file"), "\(result.errors)")
+            }
+        }
+    }
+
     @Test func aRetiredReplicaIsRefusedUntilItIsRenewed() throws {
         try clone()
         try sync("a.db", "a", with: "b.db", "b")

@@ -217,7 +217,12 @@ struct VerifyCommand: ParsableCommand {
         let secret = try context.archiveSecret(archive, for: options.store)
         Interruption.listen()
         let progress = PageProgress(context)
-        let information = try StoreArchive.verify(options.store, opening: secret, progress: progress.update)
+        let information: StoreArchive.Information
+        do {
+            information = try StoreArchive.verify(options.store, opening: secret, progress: progress.update)
+        } catch let error as StoreError {
+            throw Failure.explainingArchive(options.store, error)
+        }
         progress.finish()
         let created = information.createdMilliseconds
         try context.print(

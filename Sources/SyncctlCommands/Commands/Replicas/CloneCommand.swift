@@ -100,8 +100,13 @@ struct RestoreCommand: ParsableCommand {
             let secret = try context.archiveSecret(archive, for: backup)
             Interruption.listen()
             let progress = PageProgress(context)
-            try Synchronizer.restore(
-                archive: backup, to: path, opening: secret, passphrase: passphrase, progress: progress.update)
+            do {
+                try Synchronizer.restore(
+                    archive: backup, to: path, opening: secret, passphrase: passphrase,
+                    progress: progress.update)
+            } catch let error as StoreError {
+                throw Failure.explainingArchive(backup, error)
+            }
             progress.finish()
             let queue = try context.open(path, Secret(passphrase))
             let status = try Synchronizer(queue).status()
