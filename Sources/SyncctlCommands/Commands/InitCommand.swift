@@ -218,6 +218,9 @@ struct InitCommand: ParsableCommand {
             try Synchronizer.join(
                 transport, at: path, passphrase: passphrase, invitation: membership.invitation(),
                 progress: progress.update)
+        } catch let error as StoreError {
+            if let failure = place.failure(opening: error) { throw failure }
+            throw error
         } catch let error as SyncError where error.code == .notMember && membership.file == nil {
             throw Failure.refused(
                 error.message, hints: ["use what an admin gets by syncctl member invite: --membership-file"])

@@ -92,6 +92,19 @@ package struct SharedPlace {
         }
     }
 
+    /// What to say of a passphrase that does not open the files there; nil of any other error.
+    func failure(opening error: StoreError) -> Failure? {
+        guard error.code == .wrongPassphrase, error.path?.hasPrefix(location + "/") == true else {
+            return nil
+        }
+        return .noKeyOpens(
+            "\(location): the passphrase does not open the files of the \(noun)",
+            hints: [
+                "all replicas use the same one, given by --remote-passphrase-file",
+                "if it is the right one, this file is damaged: \(error.path ?? location); move it away, and its replica writes another when it synchronizes",
+            ])
+    }
+
     /// Opens the place, and reads the passphrase of its files, of a folder or a bucket.
     ///
     /// - parameters:

@@ -87,6 +87,19 @@ import Testing
             12, "does not open the files of the folder", "this file is damaged: \(head);", running: sync)
     }
 
+    @Test func aJoinIsToldThatAllReplicasOfAFolderUseOnePassphrase() throws {
+        let shared = "dir:" + place.path("shared")
+        try place.succeed(
+            ["sync", place.path("a.db"), "--remote", shared, "--create", "--snapshot", "--cost", "14"]
+                + own("a") + ["--remote-passphrase-file", place.secret("c")])
+        try expect(
+            12, "does not open the files of the folder", "all replicas use the same one",
+            without: ["--clone-passphrase-file"],
+            running: ["init", place.path("b.db"), "--join", shared] + own("b")
+                + ["--remote-passphrase-file", place.secret("wrong")])
+        #expect(!FileManager.default.fileExists(atPath: place.path("b.db")))
+    }
+
     @Test func aTextIsNoStoreAndNoDamage() throws {
         let text = place.path("note.csv")
         let long = try place.folder.write(

@@ -172,15 +172,9 @@ struct FolderExchange {
     private func explaining<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch let error as StoreError
-            where error.code == .wrongPassphrase && error.path?.hasPrefix(place.location + "/") == true
-        {
-            throw Failure.noKeyOpens(
-                "\(place.location): the passphrase does not open the files of the \(place.noun)",
-                hints: [
-                    "all replicas use the same one, given by --remote-passphrase-file",
-                    "if it is the right one, this file is damaged: \(error.path ?? place.location); move it away, and its replica writes another when it synchronizes",
-                ])
+        } catch let error as StoreError {
+            if let failure = place.failure(opening: error) { throw failure }
+            throw error
         } catch let error as SyncError where error.code == .otherStore {
             throw Failure.refused(
                 error.message,
