@@ -14,11 +14,13 @@ package enum InvitedName {
     ///   - membership: The members, of which this store is an admin's. For others nothing is refused here.
     ///   - store: The path of the store.
     ///   - context: Where is said who has not come in time.
-    /// - throws: ``Failure`` when somebody was invited under the name and may come still.
+    /// - throws: ``Failure`` when somebody was invited under the name and may come still, or when this store's member is no
+    ///   admin.
     package static func choose(
         _ label: String?, in membership: Membership, of store: String, _ context: CommandContext
     ) throws -> MemberName {
         let asked = try label.map { text in try MemberName(text) }
+        try membership.requireAdmin(of: store)
         guard try membership.role() == .admin else { return try asked ?? MemberName(usual) }
         try tell(of: membership.expiredInvitations(), store, context)
         guard let asked else { return try free(in: membership) }

@@ -105,6 +105,10 @@ private struct MemberChoice {
         try CommandContext.run(global) { context in
             let membership = try Synchronizer(existing: context.open(options)).membership
             let known = try find(in: membership, of: options.store)
+            try membership.requireAdmin(of: options.store)
+            if let role, known.member.role == role {
+                throw Failure("\(PrintableText.escaped(known.member.name.text)) is \(role) already")
+            }
             try requireAdmin(besides: known, in: membership, of: options.store)
             let text = try body(membership, known)
             let after = try membership.members()?.first { $0.member.id == known.member.id }?.member

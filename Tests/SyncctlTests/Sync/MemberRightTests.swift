@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+/// What members may not do, in words.
+@Suite struct MemberRightTests {
+    let place: Workplace
+
+    init() throws {
+        place = try Workplace()
+        try place.makeStore("a.db", "a", rows: 0..<3)
+    }
+
+    private func own(_ name: String) -> [String] { ["--passphrase-file", place.secret(name)] }
+
+    private var shared: [String] {
+        ["dir:\(place.path("shared"))", "--remote-passphrase-file", place.secret("c")]
+    }
+
+    /// Founds members in one store, and makes another one a reader's.
+    private func makeReader() throws {
+        try place.succeed(["member", "found", place.path("a.db"), "--as", "anna"] + own("a"))
+        let invited = try place.succeed(
+            ["member", "invite", place.path("a.db"), "--label", "ben", "--role", "reader"] + own("a"))
+        let file = try place.folder.writePassphrase(
+            invited.output.trimmingCharacters(in: .newlines), to: "invitation")
+        try place.succeed(
+            ["sync", place.path("a.db"), "--create", "--snapshot", "--cost", "14", "--remote"] + shared
+                + own("a"))
+        try place.succeed(
+            ["init", place.path("b.db"), "--membership-file", file, "--join"] + shared + own("b"))
+    }
+
+    @Test func whoIsNoAdminIsToldThatAndNotToMakeAdmins() throws {
+        try makeReader()
+        let store = place.path("b.db")
+        for words in [
+            ["remove", store, "anna"], ["role", store, "anna", "reader"], ["role", store, "ben", "admin"],
+            ["invite", store, "--label", "carl"], ["remove", store, "anna", "--last-admin"],
+        ] {
+            let refused = try place.run(["member"] + words + own("b"))
+            #expect(refused.status == 14, "\(refused.errors)")
+            #expect(
+                refused.errors.contains("only an admin may do that, and this store's role is reader"),
+                "\(refused.errors)")
+            #expect(!refused.errors.contains("--last-admin"), "\(refused.errors)")
+        }
+    }
+
+    @Test func aRoleThatSomebodyHasIsSaid() throws {
+        try place.succeed(["member", "found", place.path("a.db"), "--as", "anna"] + own("a"))
+        try place.succeed(["member", "invite", place.path("a.db"), "--label", "ben"] + own("a"))
+        let result = try place.run(["member", "role", place.path("a.db"), "ben", "writer"] + own("a"))
+        #expect(result.status == 1 && result.errors.contains("ben is writer already"), "\(result.errors)")
+    }
+}
