@@ -157,6 +157,14 @@ import Testing
         #expect(try ben.synchronizer.membership.record()?.current != nil)
         #expect(try club.sync(ben).unsent == nil)
     }
+
+    @Test func aReaderWithoutAKeyIsToldThatItsOwnChangesStayForItsRole() throws {
+        let ben = try club.join("ben", as: .reader)
+        try ben.insert(7, "of a reader")
+        #expect(try club.sync(ben).unsent == UnsentChanges(count: 1, reason: .role(.reader)))
+        try club.settle(club.anna, ben)
+        #expect(try club.sync(ben).unsent == UnsentChanges(count: 1, reason: .role(.reader)))
+    }
 }
 
 /// Keys that somebody is missing who came while others made them.

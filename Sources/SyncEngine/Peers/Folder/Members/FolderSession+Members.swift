@@ -62,7 +62,10 @@ extension FolderSession {
         }
         try statements?.push(members.record, through: folder, of: greeting.replica, peer)
         guard let current = members.record.current else {
-            report.unsent = try unsent(.noEpoch, contents.reachable(), greeting)
+            let waiting = try unsent(.noEpoch, contents.reachable(), greeting)
+            // A key, which the head waits for, would not send a reader's own changes.
+            let isForGood = waiting.count > 0 && members.role == .reader
+            report.unsent = isForGood ? UnsentChanges(count: waiting.count, reason: .role(.reader)) : waiting
             return false
         }
         folder = folder.writing(in: current.epoch)
