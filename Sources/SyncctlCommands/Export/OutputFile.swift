@@ -32,7 +32,7 @@ final class OutputFile {
     ///   - path: The path of the file.
     ///   - terminal: What standard output is.
     ///   - shownPath: What errors call the file, when it is in a folder that has another name yet.
-    /// - throws: ``StoreError`` of code `exists` when there is a file already, and `reservedName` when the name is that
+    /// - throws: ``StoreError`` of code `exists` when there is a file or a folder already, and `reservedName` when the name is that
     ///   of a file beside a store.
     init(_ path: String?, _ terminal: Terminal, shownAs shownPath: String? = nil) throws {
         self.path = path
@@ -44,9 +44,7 @@ final class OutputFile {
             return
         }
         try FileReplacement.requireNoOwner(of: path)
-        guard !FileManager.default.fileExists(atPath: path) else {
-            throw StoreError(.exists, "there is a file already", path: path)
-        }
+        try StoreFileCheck.requireFree(path)
         temporary = "\(path).\(OutputFile.purpose)-\(String(UInt64.random(in: .min ... .max), radix: 16))"
         descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Failure.system("cannot create \(self.shownPath)", code: errno) }

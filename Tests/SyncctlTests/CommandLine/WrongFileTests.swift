@@ -192,6 +192,20 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: new))
     }
 
+    @Test func aFolderInPlaceOfANewFileIsCalledOne() throws {
+        let folder = place.path("folder")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        let (graph, export) = (["graph", place.path("a.db")], ["export", place.path("a.db"), "--format"])
+        for command in [graph, export + ["sql"], export + ["csv", "--table", "person"]] {
+            try expect(
+                1, "\(folder): there is a folder already", without: ["remove"],
+                running: command + ["--to", folder] + own("a"))
+        }
+        try expect(
+            1, "no/x.svg: there is no such folder", "make the folder first",
+            running: graph + ["--to", place.path("no/x.svg")] + own("a"))
+    }
+
     @Test func aStoreOfWhichLittleIsLeftIsDamaged() throws {
         let whole = try Data(contentsOf: URL(fileURLWithPath: place.path("a.db")))
         // A byte that no text has, whatever the salt of the store is.

@@ -41,6 +41,15 @@ import Testing
         #expect(throws: Failure.self) { _ = try CompletingShell.chosen(nil, ["SHELL": "/bin/tcsh"]) }
     }
 
+    @Test func aFileInPlaceOfTheFolderForManualPagesIsCalledThat() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("mine", to: "man1")
+        let result = try CommandRunner.runHere(["manual", "--to", file])
+        #expect(result.status == 1)
+        #expect(result.errors.contains("\(file): it is a file, and no folder"), "\(result.errors)")
+        #expect(try folder.text("man1") == "mine")
+    }
+
     @Test func thereIsAManualPageForEachCommand() throws {
         let folder = try TemporaryFolder()
         let result = try CommandRunner.runHere(["manual", "--to", folder.file("man1"), "--json"])

@@ -52,6 +52,10 @@ struct GraphCommand: ParsableCommand {
     func run() throws {
         try CommandContext.run(global) { context in
             let path = to == "-" ? nil : to
+            if let path {
+                try StoreFileCheck.requirePlace(of: path)
+                try StoreFileCheck.requireFree(path)
+            }
             let queue = try context.openForReading(options, makesFiles: path != nil)
             let synchronizer = try Synchronizer(existing: queue)
             let replicas = try synchronizer.replicas()

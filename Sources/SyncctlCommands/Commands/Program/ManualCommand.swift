@@ -31,6 +31,11 @@ struct ManualCommand: ParsableCommand {
     func run() throws {
         try CommandContext.run(global) { context in
             try FileReplacement.requireNoOwner(of: to)
+            var isFolder: ObjCBool = false
+            guard !FileManager.default.fileExists(atPath: to, isDirectory: &isFolder) || isFolder.boolValue
+            else {
+                throw Failure("\(to): it is a file, and no folder", hints: ["name another folder"])
+            }
             let root = try RootCommand.require()
             let tool = try JSONDecoder().decode(ToolDescription.self, from: Data(root._dumpHelp().utf8))
             let pages = ManualPage.pages(of: tool.command, version: CommandLineProgram.version)
