@@ -297,6 +297,25 @@
             #expect(result.status == 1 && result.errors.contains(store), "\(result.errors)")
         }
 
+        @Test func whatKeepsARelayFromStartingIsNamedWithWhatHelps() throws {
+            let (key, missing) = (place.secret("a"), place.path("no/relay.db"))
+            for (words, status, text) in [
+                (["--storage", "x", "--storage-file", key], 64, "exclude each other"),
+                (["--storage", "mysql://x"], 64, "mysql://… is an address, and no file"),
+                (["--storage", missing], 1, "\(missing): there is no such folder"),
+                (["--storage", place.path("a.db")], 1, "--storage <file>"),
+                (
+                    ["--storage", place.path("x"), "--tls-cert", key, "--tls-key", key], 1,
+                    "leave --tls-cert and --tls-key out"
+                ),
+            ] as [([String], Int32, String)] {
+                let result = try place.run(["relay", "--listen", "127.0.0.1:0"] + words)
+                #expect(result.status == status, "\(words): \(result.errors)")
+                #expect(result.errors.contains(text), "\(words): \(result.errors)")
+                #expect(!result.errors.contains("listen elsewhere"), "\(words): \(result.errors)")
+            }
+        }
+
         @Test func aRelayIsForgotten() throws {
             let relay = try RelayProcess(place)
             _ = try share(relay)

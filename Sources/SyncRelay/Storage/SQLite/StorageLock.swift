@@ -22,8 +22,14 @@ final class StorageLock: Sendable {
     init(path: String) throws {
         let descriptor = open(path + "-lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
+            let code = errno
+            let isFolderMissing = code == ENOENT || code == ENOTDIR
             throw RelayStorageError(
-                .cannotOpen, "cannot make a file beside it: \(String(cString: strerror(errno)))", path: path)
+                .cannotOpen,
+                isFolderMissing
+                    ? "there is no such folder"
+                    : "cannot make a file beside it: \(String(cString: strerror(code)).lowercased())",
+                path: path)
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             close(descriptor)

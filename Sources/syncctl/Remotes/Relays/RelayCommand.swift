@@ -126,7 +126,10 @@ struct RelayCommand: ParsableCommand {
     private static let answerMemories: ClosedRange<Int64> = (1 << 20)...(1 << 40)
 
     func validate() throws {
-        guard (storage == nil) != (storageFile == nil) else {
+        guard storage == nil || storageFile == nil else {
+            throw ValidationError("--storage and --storage-file exclude each other")
+        }
+        guard storage != nil || storageFile != nil else {
             throw ValidationError("one of --storage <file or database> and --storage-file <file> is needed")
         }
         guard ServerAddress.split(listen) != nil else {
@@ -163,7 +166,7 @@ struct RelayCommand: ParsableCommand {
             let options = try serverOptions()
             let logger = logger(context)
             let choice = try RelayStorageChoice(storage: storage, storageFile: storageFile)
-            let (storage, close) = try choice.open(quota: quota?.byteCount)
+            let (storage, close) = try explaining(choice) { try choice.open(quota: quota?.byteCount) }
             defer { close() }
             let server = try explaining(choice) {
                 try RelayServer.prepare(storage, options: options, logger: logger)
@@ -198,9 +201,19 @@ struct RelayCommand: ParsableCommand {
         do {
             return try body()
         } catch let error as RemoteError where error.code == .cannotServe {
+            // What is wrong with a file of the certificate begins with its name.
+            let isOfCertificate = [tlsCert, tlsKey].contains { file in
+                file.map { error.message.hasPrefix("\($0):") } == true
+            }
             throw Failure(
                 error.message,
-                hints: ["listen elsewhere with: --listen <host:port>; port 0 takes any that is free"])
+                hints: [
+                    isOfCertificate
+                        ? "leave --tls-cert and --tls-key out, and the relay makes a certificate that clients pin"
+                        : "listen elsewhere with: --listen <host:port>; port 0 takes any that is free"
+                ])
+        } catch let error as RelayStorageError {
+            throw Failure("\(error)", hints: [choice.hint])
         } catch let problem as RelayProblem {
             throw Failure("\(choice.name): \(problem.message)", hints: [choice.hint])
         }

@@ -31,7 +31,15 @@ enum RelayStorageChoice {
             }
             self = .database(address)
         } else {
-            self = .file(storage ?? "")
+            let path = storage ?? ""
+            if let obstacle = StoreFileCheck.obstacle(toName: path) {
+                throw Failure.usage(
+                    "--storage: \(obstacle)",
+                    hints: [
+                        "it takes a file, or a database of PostgreSQL: postgresql://relay@db.example/relay"
+                    ])
+            }
+            self = .file(path)
         }
     }
 
