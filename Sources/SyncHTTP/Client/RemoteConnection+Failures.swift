@@ -49,6 +49,7 @@ extension RemoteConnection {
             if text.contains("Connection refused") || text.contains("errno: 111") {
                 return "connection refused"
             }
+            if text.contains("UnknownHost") { return "no such host is known" }
             return String(text.prefix(200))
         }
     }

@@ -107,8 +107,7 @@ public struct RelayServer: Sendable {
         } catch let error as IOError {
             throw RemoteError(
                 .cannotServe,
-                "cannot listen on \(options.host):\(options.port): \(String(cString: strerror(error.errnoCode)))"
-            )
+                "cannot listen on \(options.host):\(options.port): \(RemoteConnection.text(of: error))")
         }
     }
 

@@ -11,6 +11,13 @@ import Testing
         [2_500_000, 1_000_000],
     ]
 
+    @Test func aNameThatNobodyKnowsIsSaidInWords() {
+        struct FailedLookup: Error, CustomStringConvertible {
+            let description = "DNS error: SocketAddressError.UnknownHost: not known (error -2) for host x"
+        }
+        #expect(RemoteConnection.text(of: FailedLookup()) == "no such host is known")
+    }
+
     @Test(arguments: cuts) func aTransferGoesOnWhereItsConnectionBroke(cuts: [Int]) async throws {
         let stores = try ServedStores()
         let hub = try stores.create("hub.db")
