@@ -32,6 +32,20 @@ import Testing
         #expect(!remote.errors.contains("--remote"), "\(remote.errors)")
     }
 
+    @Test func whoHasOneSlotIsToldHowThisStoreGetsAnother() throws {
+        try place.succeed(
+            ["key", "add", store, "--new-passphrase-file", place.secret("b"), "--cost", "14"] + own)
+        let document = try place.succeed(["key", "list", store, "--json"]).document()
+        let slots = try #require(document["slots"] as? [[String: Any]]).compactMap { $0["id"] as? String }
+        try #require(slots.count == 2)
+        try place.succeed(["key", "remove", store, slots[1]] + own)
+        let listed = try place.succeed(["key", "list", store])
+        #expect(listed.errors.contains("add one with: syncctl key add \(store)"), "\(listed.errors)")
+        let last = try place.run(["key", "remove", store, slots[0]] + own)
+        #expect(last.status == 1, "\(last.errors)")
+        #expect(last.errors.contains("syncctl key add \(store)"), "\(last.errors)")
+    }
+
     @Test func aParkedRowIsNotToBeRestoredInPart() {
         let failure = Failure(SyncError(.parkedRow, "row 1 of t is parked"), store: "a.db")
         #expect(failure.message.hasSuffix("nothing was changed"))

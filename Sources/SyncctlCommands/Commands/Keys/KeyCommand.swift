@@ -92,6 +92,7 @@ extension Keyring {
 extension CommandContext {
     /// The keyring of a store that has one.
     func keyring(of store: String) throws -> Keyring {
+        noteSubject(store)
         try StoreFileCheck.requireExisting(store)
         let keyring = Keyring(store: store)
         let copy = keyring.path + ".bak"

@@ -1,15 +1,15 @@
 import ArgumentParser
 import CipherStore
 
-/// Makes the identity of a recipient of archives.
+/// Makes the identity of a recipient of archives and bundles.
 struct KeyIdentityCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "identity",
-        abstract: "Make a private key for archives, and print the recipient to make them for.",
+        abstract: "Make a private key for archives and bundles, and print the recipient to make them for.",
         usage: "syncctl key identity --to <file> [<options>]",
         discussion: """
             A machine that makes backups needs the recipient only, which is not secret. The file opens \
-            all archives that are made for it: keep it elsewhere.
+            all archives and bundles that are made for it: keep it elsewhere.
 
             EXAMPLE:
               syncctl key identity --to backup.key

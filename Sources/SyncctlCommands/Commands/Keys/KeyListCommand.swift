@@ -37,7 +37,9 @@ struct KeyListCommand: ParsableCommand {
                     "the keyring belongs to another file, or to another version of this one: none of its slots opens \(store)"
                 )
             } else if information.slots.count == 1 {
-                context.note("one slot only: if it is lost, so is the data; add one with: syncctl key add")
+                context.note(
+                    "one slot only: if it is lost, so is the data; add one with: syncctl key add \(CommandWords.path(store))"
+                )
             }
             if information.isRotating {
                 context.note("a change of the data key was interrupted; opening the store settles it")

@@ -34,7 +34,8 @@ struct KeyPasswdCommand: ParsableCommand {
             let keyring = try context.keyring(of: options.store)
             guard options.keyFile == nil else {
                 throw Failure.usage(
-                    "a key file has no passphrase", hints: ["add a slot with: syncctl key add"])
+                    "a key file has no passphrase",
+                    hints: ["add a slot with: syncctl key add \(CommandWords.path(options.store))"])
             }
             let current = try context.storePassphrase(options, for: options.store)
             guard let new = try context.passphrase(newPassphrase, for: options.store) else {
