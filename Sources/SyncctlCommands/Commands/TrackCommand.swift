@@ -130,6 +130,19 @@ struct TrackCommand: ParsableCommand {
             throw ValidationError("--dry-run excludes --counter, --max and --min")
         }
         _ = try policies()
+        try requireOneOptionForEachColumn()
+    }
+
+    /// A column has one policy. Of two options for it, one would count without a word.
+    private func requireOneOptionForEachColumn() throws {
+        var options: [String: String] = [:]
+        for (option, texts) in [("--counter", counters), ("--max", greatest), ("--min", smallest)] {
+            for text in texts {
+                let earlier = options.updateValue(option, forKey: text.identifierKey)
+                guard let earlier, earlier != option else { continue }
+                throw ValidationError("\(earlier) and \(option) exclude each other for one column: \(text)")
+            }
+        }
     }
 
     func run() throws {

@@ -61,6 +61,14 @@ import Testing
         #expect(result.errors.contains(text), "\(result.errors)")
     }
 
+    @Test func oneColumnWithTwoPoliciesIsRefused() throws {
+        let words = ["track", "a.db", "note", "--max", "note.stars", "--min", "note.STARS"]
+        let result = try CommandRunner.runHere(words)
+        #expect(result.status == 64, "\(result.errors)")
+        let text = "--max and --min exclude each other for one column: note.STARS"
+        #expect(result.errors.contains(text), "\(result.errors)")
+    }
+
     /// A group of commands that takes a store goes on to do so.
     @Test func aStoreWithoutADotIsNoCommand() throws {
         try place.makeStore("store", "a", rows: 0..<1)
