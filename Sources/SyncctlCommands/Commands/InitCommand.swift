@@ -234,7 +234,15 @@ struct InitCommand: ParsableCommand {
         progress.finish()
         // The store is whole, whatever becomes of this.
         let queue = try context.open(path, Secret(passphrase))
-        let report = try Synchronizer(existing: queue).run(.both, transport)
+        let synchronizer = try Synchronizer(existing: queue)
+        let report = try synchronizer.run(.both, transport)
+        if let remembered = join.flatMap({ ChosenRemote(given: $0, bucket).remembered }) {
+            do {
+                try synchronizer.remember(remote: remembered)
+            } catch {
+                context.note("the store joined, but the remote could not be noted: \(error)")
+            }
+        }
         try queue.close()
         for remark in report.notes { context.note(remark) }
     }

@@ -87,6 +87,10 @@ struct BucketCommandTests {
             ]
                 + passphrases + remote)
         #expect(try bucket.names("c.db").count == 25 && bucket.names("c.db") == bucket.names("a.db"))
+        // How it is reached is remembered by who began there, too.
+        let known = ["remote", "list", bucket.place.path("c.db"), "--json"]
+        let joined = try bucket.succeed(known + passphrases)
+        #expect(joined.output.contains("\"bucket\"") && joined.output.contains("s3:"), "\(joined.output)")
         let list = try bucket.succeed(["remote", "list", bucket.place.path("a.db"), "--json"] + passphrases)
         #expect(list.output.contains("\"bucket\"") && list.output.contains("s3:"))
         #expect(!list.output.contains(bucket.server.keyID))

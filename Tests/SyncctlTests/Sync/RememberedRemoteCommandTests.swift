@@ -33,6 +33,18 @@ import Testing
         #expect(again["pulled"] as? Int == 2 && again["remote"] as? String == place.path("b.db"))
     }
 
+    @Test func theFolderThatAStoreBeganFromIsRemembered() throws {
+        let folder = ["dir:" + place.path("shared"), "--remote-passphrase-file", place.secret("c")]
+        try place.succeed(
+            ["sync", place.path("a.db"), "--create", "--snapshot", "--cost", "14", "--remote"] + folder + own)
+        try place.succeed(["init", place.path("c.db"), "--join"] + folder + own)
+        try insert("a.db", "a", 10..<12)
+        try place.succeed(["sync", place.path("a.db"), "--remote"] + folder + own)
+        let words = ["sync", place.path("c.db"), "--json", "--remote-passphrase-file", place.secret("c")]
+        let result = try place.succeed(words + own).document()
+        #expect(result["pulled"] as? Int == 2 && result["remote"] as? String == folder[0])
+    }
+
     @Test func oneThatFailedIsNotRemembered() throws {
         let result = try place.run(["sync", place.path("a.db"), "--remote", place.path("none.db")] + both)
         #expect(result.status == 10)
