@@ -250,6 +250,13 @@ enum SQLiteHandle {
         sqlite3_get_autocommit(handle) == 0
     }
 
+    static func hasPendingForeignKeyViolations(_ handle: SQLiteConnection) -> Bool {
+        var current: CInt = 0
+        var highest: CInt = 0
+        let code = sqlite3_db_status(handle, SQLITE_DBSTATUS_DEFERRED_FKS, &current, &highest, 0)
+        return code == SQLITE_OK && current != 0
+    }
+
     static func lastInsertedRowID(_ handle: SQLiteConnection) -> Int64 {
         sqlite3_last_insert_rowid(handle)
     }

@@ -186,6 +186,13 @@ extension Database {
         }
     }
 
+    /// Whether a row refers to nothing by a foreign key that is checked at the end of the transaction, and would make that fail.
+    ///
+    /// SQLite counts these only while it enforces foreign keys.
+    package var hasPendingForeignKeyViolations: Bool {
+        isInsideTransaction && SQLiteHandle.hasPendingForeignKeyViolations(handle)
+    }
+
     /// Throws when a page that was read in the open transaction is not authentic.
     package func verifyReads() throws {
         try requireUnchangedFile()

@@ -101,20 +101,34 @@ extension TableTracking {
                 """)
         guard !keys.isEmpty else { return }
         let triggers = try UserTriggers.suspend(db, tables: SyncedTable.loadAll(db))
-        for value in keys {
-            do {
-                // The triggers note it, and what a cascade takes along, as changes of this replica.
-                try db.inSavepoint {
-                    try db.execute(
-                        sql: "DELETE FROM \(table.qualifiedName) WHERE \(table.keyMatch("?1"))",
-                        arguments: [value])
-                    return .commit
-                }
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-                // Something here refers to it: the row stays, and is there again for the peers.
-            }
+        let wasPending = db.hasPendingForeignKeyViolations
+        var isDone = false
+        try db.inSavepoint {
+            for value in keys { try delete(value, from: table, whateverRefersToIt: true) }
+            isDone = wasPending || !db.hasPendingForeignKeyViolations
+            return isDone ? .commit : .rollback
         }
+        // A key that is checked at the end of the transaction would undo all of it there.
+        if !isDone { for value in keys { try delete(value, from: table, whateverRefersToIt: false) } }
         try triggers.restore()
+    }
+
+    /// Deletes a row, unless a foreign key stands against that: then it stays, and is there again for the peers.
+    ///
+    /// - parameter isForced: Whether keys do not count that are checked at the end of the transaction.
+    private func delete(
+        _ key: DatabaseValue, from table: SyncedTable, whateverRefersToIt isForced: Bool
+    ) throws {
+        do {
+            // The triggers note it, and what a cascade takes along, as changes of this replica.
+            try db.inSavepoint {
+                try db.execute(
+                    sql: "DELETE FROM \(table.qualifiedName) WHERE \(table.keyMatch("?1"))", arguments: [key])
+                return isForced || !db.hasPendingForeignKeyViolations ? .commit : .rollback
+            }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            // Something here refers to it.
+        }
     }
 
     private func merge(_ merged: MergedColumn, _ table: SyncedTable, _ kept: SyncedTable) throws {
