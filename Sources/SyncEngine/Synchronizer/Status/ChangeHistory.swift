@@ -41,6 +41,9 @@ extension Synchronizer {
 
     /// Reads the latest changes of one row, newest first.
     ///
+    /// The whole log is read for that, which is bounded (see ``CompactionOptions/historyCount``). It has no index by rows, because
+    /// that would cost each write of each program.
+    ///
     /// - parameters:
     ///     - table: The name of its table.
     ///     - key: Its key, as the table holds it.
