@@ -142,7 +142,7 @@ import Testing
     @Test func aDigestIsWrittenAndReadAsItsVectorSays() throws {
         let columns = try file.digest.columns.map { column in
             StateDigest.Column(
-                names: column.names, isPresent: try #require(column.isPresent),
+                names: column.names, isPresent: try #require(column.isPresent as Bool?),
                 cells: try #require(column.cells).content())
         }
         let digest = StateDigest(tables: [
@@ -160,7 +160,7 @@ import Testing
 
     @Test func aQuestionAndItsAnswerAreWrittenAndReadAsTheirVectorsSay() throws {
         let columns = try file.question.columns.map { column in
-            StateQuestion.Column(names: column.names, includesValues: try #require(column.includesValues))
+            StateQuestion.Column(names: column.names, includesValues: try #require(column.includesValues as Bool?))
         }
         let question = StateQuestion(
             table: file.question.table, columns: columns, buckets: Set(file.question.buckets))
