@@ -32,8 +32,8 @@ final class OutputFile {
     ///   - path: The path of the file.
     ///   - terminal: What standard output is.
     ///   - shownPath: What errors call the file, when it is in a folder that has another name yet.
-    /// - throws: ``StoreError`` of code `exists` when there is a file or a folder already, and `reservedName` when the name is that
-    ///   of a file beside a store.
+    /// - throws: ``StoreError`` of code `exists` when there is a file or a folder already, and `reservedName` when the name
+    ///   is that of a file beside a store; a ``Failure`` for a link that leads nowhere.
     init(_ path: String?, _ terminal: Terminal, shownAs shownPath: String? = nil) throws {
         self.path = path
         self.shownPath = shownPath ?? path ?? ""

@@ -97,7 +97,7 @@ package struct SharedPlace {
         guard error.code == .wrongPassphrase, error.path?.hasPrefix(location + "/") == true else {
             return nil
         }
-        return .noKeyOpens(
+        return Failure.noKeyOpens(
             "\(location): the passphrase does not open the files of the \(noun)",
             hints: [
                 "all replicas use the same one, given by --remote-passphrase-file",
