@@ -36,6 +36,13 @@ public struct SQLInterpolation: StringInterpolationProtocol, Sendable {
         elements += literal.elements
     }
 
+    /// Appends a name in double quotes, such as that of a table that is known at run time: `FROM \(identifier: name)`.
+    ///
+    /// - parameter identifier: The name, as it is. Each quote in it is doubled.
+    public mutating func appendInterpolation(identifier: String) {
+        appendName(identifier)
+    }
+
     // MARK: Expressions, selections, orderings
 
     /// Appends an expression or a value; nil is NULL.

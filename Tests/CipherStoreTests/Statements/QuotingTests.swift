@@ -39,6 +39,21 @@ import Testing
         }
     }
 
+    @Test(arguments: names) func anIdentifierInALiteralStaysOneName(name: String) throws {
+        guard !name.isEmpty else { return }
+        try DatabaseQueue().write { db throws in
+            try db.create(table: name) { table in
+                table.column(name, .text)
+            }
+            try db.execute(
+                literal: "INSERT INTO \(identifier: name) (\(identifier: name)) VALUES (\("value"))")
+            let request = SQLRequest<String>(
+                literal: "SELECT \(identifier: name) FROM \(identifier: name)")
+            let values = try request.fetchAll(db)
+            #expect(values == ["value"])
+        }
+    }
+
     /// Swift takes the names for the same text, and SQLite does not.
     @Test func namesOfOtherCodePointsAreOtherColumns() throws {
         let (composed, decomposed) = ("\u{E9}", "e\u{301}")
