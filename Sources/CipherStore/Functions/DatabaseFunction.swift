@@ -15,10 +15,24 @@
 /// ## Functions in the schema
 ///
 /// Connections don't trust the schema of a file, because whoever made the file
-/// chose what its views, triggers, defaults, checks and indexes call. With
+/// chose what its views, triggers and defaults call, and with which arguments. With
 /// SQLCipher 4 they may call *innocuous* functions only: the pure ones, and
 /// those that say so. Others make such a statement fail with "unsafe use of
 /// f()". SQLCipher 3 knows no such rule and allows any function.
+///
+/// Temporary views and triggers, which no file has, may call any function. An audit trigger of the app can be one:
+/// make it after the migrations, on the connection that writes, with which it goes.
+///
+/// ```swift
+/// try dbPool.write { db in
+///     try db.execute(
+///         sql: "CREATE TEMP TRIGGER audit AFTER INSERT ON player BEGIN INSERT INTO log VALUES (currentUser()); END")
+/// }
+/// ```
+///
+/// What stays in the file needs `innocuous: true`. Say so only of functions that do nothing and tell nothing which
+/// others may not do or know, with whatever arguments they are called.
+///
 /// Related SQLite documentation: <https://www.sqlite.org/c3ref/c_deterministic.html#sqliteinnocuous>
 public struct DatabaseFunction: Sendable {
     private enum Implementation: Sendable {

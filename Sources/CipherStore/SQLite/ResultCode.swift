@@ -42,11 +42,18 @@ public struct ResultCode: RawRepresentable, Equatable, Hashable, CustomStringCon
         sqlite3_errstr(rawValue).map { Self.currentWording(String(cString: $0)) }
     }
 
-    /// One wording for all versions of the library, which changed this text
-    /// when it changed what the code says.
+    /// One wording for all versions of the library, with what to do where SQLite's text does not tell.
     static func currentWording(_ message: String) -> String {
-        message == "file is encrypted or is not a database" ? "file is not a database" : message
+        // The library changed this text when it changed what the code says.
+        if message == "file is encrypted or is not a database" { return "file is not a database" }
+        if message.hasPrefix("unsafe use of "), message.hasSuffix("()") { return message + adviceOnUnsafeUse }
+        return message
     }
+
+    /// What follows SQLite's message when the schema of a file calls a function that it may not call.
+    private static let adviceOnUnsafeUse =
+        ": a view, trigger or default of the file calls it, and files are not trusted; "
+        + "add the function with `innocuous: true` if any file may call it, or make a TEMP trigger or view"
 
     /// Returns whether a primary pattern covers a code, or an extended one equals it.
     public static func ~= (pattern: ResultCode, code: ResultCode) -> Bool {

@@ -42,7 +42,7 @@ import Testing
 
     @Test(.enabled(if: EngineFeatures.current.supportsTrustedSchema))
     func aSchemaMayNotCallOtherFunctions() throws {
-        try DatabaseQueue().inDatabase { db in
+        try DatabaseQueue().inDatabase { db throws in
             db.add(function: Self.impure)
             db.add(
                 function: DatabaseFunction("allowed", argumentCount: 1, innocuous: true) { $0[0] })
@@ -52,9 +52,26 @@ import Testing
                     CREATE VIEW v AS SELECT impure(a) FROM t; CREATE VIEW w AS SELECT allowed(a) FROM t
                     """)
             let error = #expect(throws: DatabaseError.self) { try Int.fetchOne(db, sql: "SELECT * FROM v") }
-            #expect(error?.message == "unsafe use of impure()")
+            let message = try #require(error?.message)
+            #expect(message.hasPrefix("unsafe use of impure()"))
+            #expect(message.contains("innocuous: true"))
             #expect(try Int.fetchOne(db, sql: "SELECT * FROM w") == 1)
             #expect(try Int.fetchOne(db, sql: "SELECT impure(a) FROM t") == 1)
+        }
+    }
+
+    @Test func whatIsTemporaryMayCallAnyFunction() throws {
+        try DatabaseQueue().inDatabase { db throws in
+            db.add(function: Self.impure)
+            try db.execute(
+                sql: """
+                    CREATE TABLE t (a); CREATE TABLE log (a);
+                    CREATE TEMP TRIGGER r AFTER INSERT ON t BEGIN INSERT INTO log VALUES (impure(new.a)); END;
+                    CREATE TEMP VIEW v AS SELECT impure(a) AS a FROM log;
+                    INSERT INTO t VALUES (3)
+                    """)
+            let values = try Int.fetchAll(db, sql: "SELECT a FROM v")
+            #expect(values == [3])
         }
     }
 
