@@ -20,11 +20,12 @@ extension ValueObservation {
     /// - parameters:
     ///     - reader: The database, which is kept open.
     ///     - scheduler: Where values are told; by default, on the main queue.
-    ///     - extent: How long it observes the database.
+    ///     - extent: How long it observes the database; by default, while there are subscriptions, so that
+    ///       what nobody watches fetches nothing.
     public func shared(
         in reader: any DatabaseReader,
         scheduling scheduler: some ValueObservationScheduler = .async(onQueue: .main),
-        extent: SharedValueObservationExtent = .observationLifetime
+        extent: SharedValueObservationExtent = .whileObserved
     ) -> SharedValueObservation<Reducer.Value> {
         SharedValueObservation(scheduler: scheduler, extent: extent) { inner, onError, onChange in
             start(in: reader, scheduling: inner, onError: onError, onChange: onChange)
@@ -35,7 +36,7 @@ extension ValueObservation {
 /// An observation whose fetches serve all who are interested:
 /// ``ValueObservation/shared(in:scheduling:extent:)``.
 ///
-/// The first subscription starts to observe the database. Those that follow are
+/// The first subscription starts to observe the database. Those that follow, while it is observed, are
 /// told the latest value at once, which may be told twice.
 /// An error ends all subscriptions. The next one starts to observe the database anew.
 public final class SharedValueObservation<Element: Sendable>: Sendable {

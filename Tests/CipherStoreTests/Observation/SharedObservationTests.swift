@@ -101,6 +101,19 @@ import Testing
         #expect(takeLog().isEmpty)
     }
 
+    @Test func withoutAnExtentItEndsWithItsLastSubscription() async throws {
+        let shared = ValueObservation.tracking { db in
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM t") ?? 0
+        }.handleEvents(
+            willStart: { [log] in log.change { $0.append("start") } },
+            didCancel: { [log] in log.change { $0.append("cancel") } }
+        ).shared(in: queue, scheduling: .async(onQueue: DispatchQueue(label: "told")))
+        let recording = ObservationRecording(shared)
+        try await recording.expect(0)
+        recording.cancel()
+        #expect(takeLog() == ["start", "cancel"])
+    }
+
     @Test(arguments: [SharedValueObservationExtent.observationLifetime, .whileObserved])
     func anErrorIsToldToAllAndTheNextSubscriptionStartsAnew(extent: SharedValueObservationExtent) async throws
     {
