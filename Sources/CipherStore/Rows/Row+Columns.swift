@@ -34,6 +34,7 @@ extension Row {
     /// Returns the first value of some columns that is not NULL.
     ///
     /// - returns: nil when all are NULL or missing.
+    @_disfavoredOverload
     public func coalesce<Value: DatabaseValueConvertible>(
         _ columns: some Collection<any ColumnExpression>
     ) -> Value? {

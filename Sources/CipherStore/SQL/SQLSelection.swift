@@ -77,6 +77,12 @@ extension SQLSelectable where Self == AllColumnsExcluding {
     }
 
     /// All the columns of a table, but some.
+    public static func allColumns(excluding excluded: some Collection<some ColumnExpression>) -> Self {
+        AllColumnsExcluding(excluded.map(\.name))
+    }
+
+    /// All the columns of a table, but some of several types.
+    @_disfavoredOverload
     public static func allColumns(excluding excluded: some Collection<any ColumnExpression>) -> Self {
         AllColumnsExcluding(excluded.map(\.name))
     }

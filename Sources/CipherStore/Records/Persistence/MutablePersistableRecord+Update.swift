@@ -35,9 +35,26 @@ extension MutablePersistableRecord {
     ///     - db: A connection.
     ///     - conflictResolution: What becomes of a record that violates a
     ///       constraint; as its type says when nil.
-    ///     - columns: The columns.
+    ///     - columns: The columns, such as `[Column("name")]` or the cases of an enumeration.
     /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when
     ///   there is no such row, a ``DatabaseError``, and what the callbacks throw.
+    public func update(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        columns: some Collection<some ColumnExpression>
+    ) throws {
+        try update(db, onConflict: conflictResolution, columns: columns.map(\.name))
+    }
+
+    /// Updates some columns of the record's row.
+    ///
+    /// - parameters:
+    ///     - db: A connection.
+    ///     - conflictResolution: What becomes of a record that violates a
+    ///       constraint; as its type says when nil.
+    ///     - columns: The columns, of several types.
+    /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when
+    ///   there is no such row, a ``DatabaseError``, and what the callbacks throw.
+    @_disfavoredOverload
     public func update(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<any ColumnExpression>

@@ -86,12 +86,33 @@ extension MutablePersistableRecord {
     ///     - db: A connection.
     ///     - conflictResolution: What becomes of a record that violates a
     ///       constraint; as its type says when nil.
-    ///     - columns: The columns to update.
+    ///     - columns: The columns to update, such as `[Column("name")]` or the cases of an enumeration.
     ///     - selection: What the statement selects of the row.
     ///     - fetch: Reads the result of the statement.
     /// - returns: What the function returns.
     /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when
     ///   there is no such row, a ``DatabaseError``, and what the callbacks throw.
+    public func updateAndFetch<Value>(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        columns: some Collection<some ColumnExpression>, selection: [any SQLSelectable],
+        fetch: (Statement) throws -> Value
+    ) throws -> Value {
+        try updateAndFetch(db, conflictResolution, columns: Set(columns.map(\.name)), selection, fetch)
+    }
+
+    /// Updates some columns of the record's row, and reads it.
+    ///
+    /// - parameters:
+    ///     - db: A connection.
+    ///     - conflictResolution: What becomes of a record that violates a
+    ///       constraint; as its type says when nil.
+    ///     - columns: The columns to update, of several types.
+    ///     - selection: What the statement selects of the row.
+    ///     - fetch: Reads the result of the statement.
+    /// - returns: What the function returns.
+    /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when
+    ///   there is no such row, a ``DatabaseError``, and what the callbacks throw.
+    @_disfavoredOverload
     public func updateAndFetch<Value>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<any ColumnExpression>, selection: [any SQLSelectable],
