@@ -94,20 +94,29 @@ extension Database {
         try execute(sql: "DROP INDEX \(name.quotedDatabaseIdentifier)")
     }
 
-    /// Drops the indexes on some columns of a table, if there are any.
+    /// Drops the index on some columns of a table, if there is one.
     ///
-    /// Those that belong to a constraint stay.
+    /// Indexes that belong to a constraint stay. All others on exactly these columns count, also those of some rows
+    /// only (`WHERE`) and those that keep values unique.
     ///
     /// - parameters:
     ///     - table: The name of the table.
     ///     - columns: The names of the indexed columns, in order.
-    /// - throws: A ``DatabaseError``, also when there is no such table.
+    /// - throws: A ``DatabaseError``, also when there is no such table, or several such indexes: then none of them is
+    ///   dropped, and ``drop(index:)`` drops one by its name.
     public func drop(indexOn table: String, columns: [String]) throws {
         let indexes = try indexes(on: table).filter { index in
             index.origin == .createIndex
                 && index.columns.map(\.foldedIdentifier) == columns.map(\.foldedIdentifier)
         }
-        for index in indexes { try drop(index: index.name) }
+        guard indexes.count <= 1 else {
+            // One of them may be a rule, such as UNIQUE for some rows, that could not be made again.
+            let names = indexes.map(\.name).sorted().joined(separator: ", ")
+            throw DatabaseError(
+                message: "several indexes on \(table)(\(columns.joined(separator: ", "))): \(names); "
+                    + "drop the one that is meant by its name")
+        }
+        if let index = indexes.first { try drop(index: index.name) }
     }
 
     // MARK: Views
