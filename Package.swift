@@ -215,6 +215,10 @@ let package = Package(
             ],
             exclude: ["Fixtures"],
             swiftSettings: settings),
+        // Code of apps that are not in the Swift 6 language mode yet.
+        .testTarget(
+            name: "LanguageModeTests", dependencies: ["CipherStore"],
+            swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
             name: "TypedQueriesMacrosTests", dependencies: ["TypedQueriesMacros"],
             swiftSettings: settings),

@@ -37,7 +37,7 @@ extension ValueObservation {
     ///     - onError: Called with the error that ends the observation.
     ///     - onChange: Called with each value.
     /// - returns: An object that ends the observation when it is cancelled or released.
-    public func start(
+    @preconcurrency public func start(
         in reader: any DatabaseReader,
         scheduling scheduler: some ValueObservationScheduler,
         onError: @escaping @Sendable (any Error) -> Void,

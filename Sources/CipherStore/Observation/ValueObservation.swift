@@ -97,7 +97,7 @@ extension ValueObservation {
     /// ```
     ///
     /// - parameter fetch: Reads the value.
-    public static func tracking<Value: Sendable>(
+    @preconcurrency public static func tracking<Value: Sendable>(
         _ fetch: @escaping @Sendable (Database) throws -> Value
     ) -> Self where Reducer == ValueReducers.Fetch<Value> {
         Self(reducer: ValueReducers.Fetch(fetch), tracking: .lastFetch)
@@ -109,7 +109,7 @@ extension ValueObservation {
     /// it saves the work to find out. ``Database/registerAccess(to:)`` adds what the first time leaves out.
     ///
     /// - parameter fetch: Reads the value.
-    public static func trackingConstantRegion<Value: Sendable>(
+    @preconcurrency public static func trackingConstantRegion<Value: Sendable>(
         _ fetch: @escaping @Sendable (Database) throws -> Value
     ) -> Self where Reducer == ValueReducers.Fetch<Value> {
         Self(reducer: ValueReducers.Fetch(fetch), tracking: .firstFetch)
@@ -127,7 +127,7 @@ extension ValueObservation {
     ///     - region: A region.
     ///     - otherRegions: More of them.
     ///     - fetch: Reads the value.
-    public static func tracking<Value: Sendable>(
+    @preconcurrency public static func tracking<Value: Sendable>(
         region: any DatabaseRegionConvertible & Sendable,
         _ otherRegions: any DatabaseRegionConvertible & Sendable...,
         fetch: @escaping @Sendable (Database) throws -> Value
@@ -141,7 +141,7 @@ extension ValueObservation {
     /// - parameters:
     ///     - regions: The regions.
     ///     - fetch: Reads the value.
-    public static func tracking<Value: Sendable>(
+    @preconcurrency public static func tracking<Value: Sendable>(
         regions: [any DatabaseRegionConvertible & Sendable],
         fetch: @escaping @Sendable (Database) throws -> Value
     ) -> Self where Reducer == ValueReducers.Fetch<Value> {
