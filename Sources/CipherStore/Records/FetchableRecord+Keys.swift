@@ -58,13 +58,7 @@ extension FetchableRecord where Self: TableRecord {
     ///   there is none, a ``DatabaseError``, or what decoding throws.
     public static func find(_ db: Database, key: some DatabaseValueConvertible) throws -> Self {
         if let record = try fetchOne(db, key: key) { return record }
-        throw try notFound(db, key: key)
-    }
-
-    private static func notFound(_ db: Database, key: some DatabaseValueConvertible) throws -> RecordError {
-        let columns = try db.primaryKey(databaseTableName).columns
-        return .recordNotFound(
-            databaseTableName: databaseTableName, key: [columns.first ?? "rowid": key.databaseValue])
+        throw recordNotFound(db, key: key)
     }
 
     // MARK: By unique key
@@ -115,8 +109,7 @@ extension FetchableRecord where Self: TableRecord {
         _ db: Database, key: [String: (any DatabaseValueConvertible)?]
     ) throws -> Self {
         if let record = try fetchOne(db, key: key) { return record }
-        throw RecordError.recordNotFound(
-            databaseTableName: databaseTableName, key: key.mapValues { $0?.databaseValue ?? .null })
+        throw recordNotFound(key: key)
     }
 }
 
@@ -179,7 +172,7 @@ extension FetchableRecord where Self: TableRecord & Identifiable, ID: DatabaseVa
     ///   there is none, a ``DatabaseError``, or what decoding throws.
     public static func find(_ db: Database, id: ID) throws -> Self {
         if let record = try fetchOne(db, id: id) { return record }
-        throw try notFound(db, key: id)
+        throw recordNotFound(db, id: id)
     }
 }
 
