@@ -145,16 +145,28 @@ public struct DatabaseFunction: Sendable {
     }
 }
 
+extension DatabaseFunction: Identifiable {
+    /// The name and the number of arguments, by which SQLite tells functions apart.
+    public struct ID: Hashable, Sendable {
+        /// The name in lower case.
+        fileprivate let name: String
+        fileprivate let argumentCount: CInt
+    }
+
+    /// The name and the number of arguments: of two functions with the same ones, the last that is added to a
+    /// connection counts.
+    public var id: ID { ID(name: name.foldedIdentifier, argumentCount: argumentCount) }
+}
+
 extension DatabaseFunction: Hashable {
     /// Returns whether two functions replace each other on a connection.
     public static func == (left: DatabaseFunction, right: DatabaseFunction) -> Bool {
-        left.name.foldedIdentifier == right.name.foldedIdentifier && left.argumentCount == right.argumentCount
+        left.id == right.id
     }
 
     /// Hashes the name and the number of arguments.
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(name.foldedIdentifier)
-        hasher.combine(argumentCount)
+        hasher.combine(id)
     }
 }
 

@@ -25,4 +25,26 @@ extension AnyFetchRequest: FetchRequest {
 
     /// Returns the number of rows of the hidden request.
     public func fetchCount(_ db: Database) throws -> Int { try base.fetchCount(db) }
+
+    /// Returns a request whose rows are decoded as another type.
+    ///
+    /// - parameter type: The type.
+    public func asRequest<OtherDecoder>(of type: OtherDecoder.Type) -> AnyFetchRequest<OtherDecoder> {
+        AnyFetchRequest<OtherDecoder>(OtherwiseDecodedRequest<RowDecoder, OtherDecoder>(base: base))
+    }
+}
+
+/// A request whose rows are decoded as another type than it says.
+private struct OtherwiseDecodedRequest<BaseDecoder, RowDecoder>: FetchRequest {
+    let base: any FetchRequest<BaseDecoder>
+
+    var sqlSubquery: SQLSubquery { base.sqlSubquery }
+
+    func makePreparedRequest(
+        _ db: Database, forSingleResult singleResult: Bool
+    ) throws -> PreparedRequest {
+        try base.makePreparedRequest(db, forSingleResult: singleResult)
+    }
+
+    func fetchCount(_ db: Database) throws -> Int { try base.fetchCount(db) }
 }

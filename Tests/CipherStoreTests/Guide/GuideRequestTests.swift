@@ -93,6 +93,22 @@ import Testing
         }
     }
 
+    @Test func aHiddenRequestIsDecodedAsAnotherType() throws {
+        let store = try GardenStore.planted()
+        try store.queue.read { db throws in
+            let hidden = AnyFetchRequest(Plant.filter(key: 1).select(Columns.name))
+            let request: AnyFetchRequest<String> = hidden.asRequest(of: String.self)
+            let names = try request.fetchAll(db)
+            #expect(names == ["Leek"])
+            let count = try request.fetchCount(db)
+            #expect(count == 1)
+            let storage: Database.StorageClass = .text
+            let height = try String.fetchOne(
+                db, Plant.filter(key: 1).select(cast(Columns.height, as: storage)))
+            #expect(height == "40")
+        }
+    }
+
     @Test func subqueriesAndCommonTablesFilter() throws {
         let store = try GardenStore.planted()
         try store.queue.read { db throws in

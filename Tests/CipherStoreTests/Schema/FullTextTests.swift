@@ -5,6 +5,17 @@ import Testing
 
 /// Full-text tables of the modules that every library has.
 @Suite struct FullTextTests {
+    @Test func aTableByTheNameOfItsModuleIsLeftWhereItExists() throws {
+        try DatabaseQueue().write { db throws in
+            for _ in 0..<2 { try db.create(virtualTable: "page", ifNotExists: true, using: "fts4(body)") }
+            let exists = try db.tableExists("page")
+            #expect(exists)
+            #expect(throws: DatabaseError.self) {
+                try db.create(virtualTable: "page", ifNotExists: false, using: "fts4(body)")
+            }
+        }
+    }
+
     @Test func aSynchronizedTableFollowsItsContent() throws {
         let queue = try DatabaseQueue(configuration: .keyed("secret"))
         try queue.write { db in

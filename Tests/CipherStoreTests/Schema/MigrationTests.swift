@@ -201,6 +201,18 @@ import Testing
         #expect(try queue.read(migrator(["v1", "v2", "v3"]).hasBeenSuperseded))
     }
 
+    @Test func aMigrationThatMergesNoneIsToldOfNone() throws {
+        let queue = try open(folder.file("a.db"))
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("v1") { db in try db.execute(sql: "CREATE TABLE a (x)") }
+        migrator.registerMigration("v2") { db, applied in
+            try db.execute(sql: "CREATE TABLE b AS SELECT \(applied.count) AS x")
+        }
+        try migrator.migrate(queue)
+        let count = try queue.read { db in try Int.fetchOne(db, sql: "SELECT x FROM b") }
+        #expect(count == 0)
+    }
+
     @Test func aMigrationThatEndsItsTransactionFails() throws {
         let queue = try open(folder.file("a.db"))
         var migrator = DatabaseMigrator()

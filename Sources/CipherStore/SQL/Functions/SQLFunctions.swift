@@ -6,7 +6,14 @@ public func abs(_ value: some SQLSpecificExpressible) -> SQLExpression {
     .function("ABS", [value])
 }
 
+extension Database {
+    /// What a value is cast to: `.integer`, `.real`, `.text`, `.blob` or `.numeric`.
+    public typealias StorageClass = ColumnType
+}
+
 /// `CAST(a AS TEXT)`
+///
+/// SQLite goes by the affinity of the type, so that a cast to `.date` gives a number: 2024 of `'2024-01-01'`.
 public func cast(_ value: some SQLSpecificExpressible, as type: Database.ColumnType) -> SQLExpression {
     SQLExpression(.cast(value.sqlExpression, type.rawValue))
 }

@@ -47,6 +47,14 @@ extension Database {
         try execute(sql: "\(createClause(name, options)) USING \(module)")
     }
 
+    /// Creates a virtual table by the name of its module.
+    ///
+    /// `create(virtualTable:options:using:)` is the newer form.
+    @_disfavoredOverload
+    public func create(virtualTable name: String, ifNotExists: Bool, using module: String) throws {
+        try create(virtualTable: name, options: ifNotExists ? .ifNotExists : [], using: module)
+    }
+
     /// Creates a virtual table.
     ///
     /// ```swift

@@ -96,13 +96,13 @@ public struct DatabaseMigrator: Sendable {
     /// - parameters:
     ///     - identifier: The name of the migration, which can be that of the last one it stands for.
     ///     - foreignKeyChecks: When foreign keys are checked.
-    ///     - mergedIdentifiers: The names of the migrations that it stands for.
+    ///     - mergedIdentifiers: The names of the migrations that it stands for; by default, none.
     ///     - migrate: The changes. Its second argument names the merged
     ///       migrations that were applied.
     /// - precondition: No migration of that name is registered.
     public mutating func registerMigration(
         _ identifier: String, foreignKeyChecks: ForeignKeyChecks = .deferred,
-        merging mergedIdentifiers: Set<String>,
+        merging mergedIdentifiers: Set<String> = [],
         migrate: @escaping @Sendable (_ db: Database, _ appliedIdentifiers: Set<String>) throws -> Void
     ) {
         precondition(

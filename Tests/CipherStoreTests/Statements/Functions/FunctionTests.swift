@@ -75,6 +75,15 @@ import Testing
         }
     }
 
+    @Test func functionsThatReplaceEachOtherHaveOneID() {
+        let other = DatabaseFunction("TWICE", argumentCount: 1) { $0[0] }
+        #expect(other.id == Self.double.id)
+        #expect(Set([other, Self.double]).count == 1)
+        let ofTwo = DatabaseFunction("twice", argumentCount: 2) { $0[0] }
+        #expect(ofTwo.id != Self.double.id)
+        #expect(Self.impure.id != Self.double.id)
+    }
+
     @Test func aRemovedFunctionIsGone() throws {
         try DatabaseQueue().inDatabase { db in
             db.add(function: Self.double)
