@@ -196,11 +196,13 @@ public struct DatabaseMigrator: Sendable {
         return Array(migrations.prefix(while: applied.contains))
     }
 
-    /// Returns whether all registered migrations were applied.
+    /// Returns whether all registered migrations were applied, and no others: an app that knows an older schema
+    /// only is not to work on a newer one. ``hasBeenSuperseded(_:)`` tells why not.
     ///
     /// - throws: A ``DatabaseError``.
     public func hasCompletedMigrations(_ db: Database) throws -> Bool {
-        try completedMigrations(db).count == registered.count
+        guard try completedMigrations(db).count == registered.count else { return false }
+        return try !hasBeenSuperseded(db)
     }
 
     /// Returns whether a newer version of the app used the database: migrations were
