@@ -72,7 +72,7 @@ import TypedQueriesMacros
             #expect(try Setting.find("color").fetchOne(db)?.value == "red")
             #expect(try Setting.find("size").fetchOne(db) == nil)
         }
-        #expect(Setting.columns.primaryKey.name == "key")
+        #expect(Setting.columns.primaryKey.queryColumnName == "key")
     }
 }
 

@@ -95,7 +95,8 @@ public struct SyncMetadataID<Root: TypedQueries.Table, Key: QueryRepresentable>:
     /// Adds the two values.
     public func write(to fragment: inout QueryFragment) {
         let table = (Root.tableAlias ?? Root.tableName).quotedDatabaseIdentifier
-        fragment.append(sql: RowKnowledge.keyText("\(table).\(key.name.quotedDatabaseIdentifier)"))
+        let column = key.queryColumnName.quotedDatabaseIdentifier
+        fragment.append(sql: RowKnowledge.keyText("\(table).\(column)"))
         fragment.append(sql: ", ")
         fragment.append(binding: .text(Root.tableName))
     }

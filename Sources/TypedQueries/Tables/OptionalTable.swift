@@ -118,21 +118,21 @@ extension Optional: Table where Wrapped: Table {
         public subscript<Member: QueryRepresentable>(
             dynamicMember keyPath: KeyPath<Wrapped.TableColumns, TableColumn<Wrapped, Member>>
         ) -> TableColumn<Wrapped?, Member?> {
-            TableColumn(Wrapped.columns[keyPath: keyPath].name)
+            TableColumn(Wrapped.columns[keyPath: keyPath].queryColumnName)
         }
 
         /// A column whose values may be NULL anyway.
         public subscript<Member: QueryRepresentable>(
             dynamicMember keyPath: KeyPath<Wrapped.TableColumns, TableColumn<Wrapped, Member?>>
         ) -> TableColumn<Wrapped?, Member?> {
-            TableColumn(Wrapped.columns[keyPath: keyPath].name)
+            TableColumn(Wrapped.columns[keyPath: keyPath].queryColumnName)
         }
 
         /// A generated column, whose values may be NULL.
         public subscript<Member: QueryRepresentable>(
             dynamicMember keyPath: KeyPath<Wrapped.TableColumns, GeneratedColumn<Wrapped, Member>>
         ) -> GeneratedColumn<Wrapped?, Member?> {
-            GeneratedColumn(Wrapped.columns[keyPath: keyPath].name)
+            GeneratedColumn(Wrapped.columns[keyPath: keyPath].queryColumnName)
         }
 
         /// An expression of the columns, such as a property of an extension, whose values may be NULL.
@@ -149,7 +149,7 @@ extension Optional: Table where Wrapped: Table {
 extension Optional.TableColumns where Wrapped: PrimaryKeyedTable {
     /// The column of the key, or the group of its columns.
     public var primaryKey: TableColumn<Wrapped?, Wrapped.PrimaryKey?> {
-        TableColumn(Wrapped.columns.primaryKey.name)
+        TableColumn(Wrapped.columns.primaryKey.queryColumnName)
     }
 }
 

@@ -7,15 +7,15 @@ extension Table {
     static var sharedColumn: String? {
         var owners: [String: String] = [:]
         for column in TableColumns.columnList.columns {
-            for name in column.names {
+            for name in column.queryColumnNames {
                 let key = name.identifierKey
                 guard let owner = owners[key] else {
-                    owners[key] = column.name
+                    owners[key] = column.queryColumnName
                     continue
                 }
                 return """
-                    the column "\(name)" of \(Self.self) is one of "\(owner)" and of "\(column.name)": \
-                    give the columns of one of them other names, by @Column in its type
+                    the column "\(name)" of \(Self.self) is one of "\(owner)" and of \
+                    "\(column.queryColumnName)": give the columns of one of them other names, by @Column in its type
                     """
             }
         }

@@ -219,7 +219,9 @@ public struct ColumnList: Sendable {
 
     /// The name that a column's property has in JSON.
     func nameInJSON(of index: Int) -> String {
-        guard let namesInJSON, namesInJSON.indices.contains(index) else { return columns[index].name }
+        guard let namesInJSON, namesInJSON.indices.contains(index) else {
+            return columns[index].queryColumnName
+        }
         return namesInJSON[index].name
     }
 
@@ -229,10 +231,12 @@ public struct ColumnList: Sendable {
     }
 
     /// The names of all columns, those of groups included.
-    public var names: [String] { columns.flatMap(\.names) }
+    public var names: [String] { columns.flatMap(\.queryColumnNames) }
 
     /// The names of the columns that can be written, those of groups included.
-    public var writableNames: [String] { columns.flatMap { $0.isGenerated ? [] : $0.writableNames } }
+    public var writableNames: [String] {
+        columns.flatMap { $0.isQueryColumnGenerated ? [] : $0.writableQueryColumnNames }
+    }
 }
 
 /// A table that has a primary key.

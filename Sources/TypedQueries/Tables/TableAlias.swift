@@ -53,22 +53,23 @@ public struct TableAlias<Base: Table, Name: AliasName>: Table {
         private static func aliased<Column: TableColumnExpression>(
             _ column: Column
         ) -> any TableColumnExpression {
-            if column.isGenerated { return GeneratedColumn<TableAlias, Column.Value>(column.name) }
-            return TableColumn<TableAlias, Column.Value>(column.name)
+            let name = column.queryColumnName
+            if column.isQueryColumnGenerated { return GeneratedColumn<TableAlias, Column.Value>(name) }
+            return TableColumn<TableAlias, Column.Value>(name)
         }
 
         /// A column under the other name.
         public subscript<Member: QueryRepresentable>(
             dynamicMember keyPath: KeyPath<Base.TableColumns, TableColumn<Base, Member>>
         ) -> TableColumn<TableAlias, Member> {
-            TableColumn(Base.columns[keyPath: keyPath].name)
+            TableColumn(Base.columns[keyPath: keyPath].queryColumnName)
         }
 
         /// A generated column under the other name.
         public subscript<Member: QueryRepresentable>(
             dynamicMember keyPath: KeyPath<Base.TableColumns, GeneratedColumn<Base, Member>>
         ) -> GeneratedColumn<TableAlias, Member> {
-            GeneratedColumn(Base.columns[keyPath: keyPath].name)
+            GeneratedColumn(Base.columns[keyPath: keyPath].queryColumnName)
         }
     }
 
@@ -138,7 +139,7 @@ extension QueryFragment {
 extension TableAlias.TableColumns where Base: PrimaryKeyedTable {
     /// The column of the key, or the group of its columns.
     public var primaryKey: TableColumn<TableAlias, Base.PrimaryKey> {
-        TableColumn(Base.columns.primaryKey.name)
+        TableColumn(Base.columns.primaryKey.queryColumnName)
     }
 }
 

@@ -6,27 +6,31 @@ public protocol TableColumnExpression<Root, Value>: QueryExpression, Sendable wh
     /// The type of its values: how they are stored.
     associatedtype Value: QueryRepresentable
 
+    // Names that no property of a group has: in the group's column they would hide the property's.
+
     /// The name of the column, or of a group.
-    var name: String { get }
+    var queryColumnName: String { get }
 
     /// The name of the column, or those of the group's columns.
-    var names: [String] { get }
+    var queryColumnNames: [String] { get }
 
     /// Whether the database makes the values.
-    var isGenerated: Bool { get }
+    var isQueryColumnGenerated: Bool { get }
 }
 
 extension TableColumnExpression {
     /// The name of the column, or those of the group's columns.
-    public var names: [String] { Value.columnNames(name) }
+    public var queryColumnNames: [String] { Value.columnNames(queryColumnName) }
 
     /// The same without the columns of a group that the database makes.
-    var writableNames: [String] { (Value.self as? any Table.Type)?.writableColumnNames ?? names }
+    var writableQueryColumnNames: [String] {
+        (Value.self as? any Table.Type)?.writableColumnNames ?? queryColumnNames
+    }
 
     /// Adds the qualified name, or those of the group's columns.
     @inlinable
     public func write(to fragment: inout QueryFragment) {
-        Value.writeColumn(name, of: Root.self, to: &fragment)
+        Value.writeColumn(queryColumnName, of: Root.self, to: &fragment)
     }
 
     /// The qualified name, or those of the group's columns.
@@ -56,14 +60,14 @@ public struct TableColumn<Root: Table, Value: QueryRepresentable>: WritableTable
     public typealias QueryValue = Value
 
     /// The name of the column.
-    public let name: String
+    public let queryColumnName: String
 
     /// Makes a column.
     @inlinable
-    public init(_ name: String) { self.name = name }
+    public init(_ name: String) { queryColumnName = name }
 
     /// The database does not make the values.
-    public var isGenerated: Bool { false }
+    public var isQueryColumnGenerated: Bool { false }
 }
 
 extension TableColumn where Value: Table {
@@ -71,7 +75,7 @@ extension TableColumn where Value: Table {
     public subscript<Member: QueryRepresentable>(
         dynamicMember keyPath: KeyPath<Value.TableColumns, TableColumn<Value, Member>>
     ) -> TableColumn<Root, Member> {
-        TableColumn<Root, Member>(Value.columns[keyPath: keyPath].name)
+        TableColumn<Root, Member>(Value.columns[keyPath: keyPath].queryColumnName)
     }
 }
 
@@ -84,14 +88,14 @@ public struct GeneratedColumn<Root: Table, Value: QueryRepresentable>: TableColu
     public typealias QueryValue = Value
 
     /// The name of the column.
-    public let name: String
+    public let queryColumnName: String
 
     /// Makes a column.
     @inlinable
-    public init(_ name: String) { self.name = name }
+    public init(_ name: String) { queryColumnName = name }
 
     /// The database makes the values.
-    public var isGenerated: Bool { true }
+    public var isQueryColumnGenerated: Bool { true }
 }
 
 /// The number that SQLite gives each row of a table: `"t"."rowid"`, or another of its names where a column is called so.

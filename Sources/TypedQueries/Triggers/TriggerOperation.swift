@@ -96,7 +96,7 @@ public struct TriggerOperation<On: Table>: Sendable {
         var isFirst = true
         let chosen = columns(On.columns)
         for column in repeat each chosen {
-            for name in column.names {
+            for name in column.queryColumnNames {
                 if !isFirst { event.append(literal: ", ") }
                 isFirst = false
                 event.append(identifier: name)

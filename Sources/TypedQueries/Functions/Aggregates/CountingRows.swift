@@ -26,7 +26,7 @@ extension PrimaryKeyedTableDefinition {
         distinct isDistinct: Bool = false, filter: Filter? = Bool?.none
     ) -> AggregateExpression<Int>
     where Filter.QueryValue: QueryRepresentable, Filter.QueryValue.QueryUnwrapped == Bool {
-        RowCount.of(QueryValue.self, key: primaryKey.names, isDistinct, filter)
+        RowCount.of(QueryValue.self, key: primaryKey.queryColumnNames, isDistinct, filter)
     }
 }
 
@@ -46,7 +46,7 @@ extension Optional.TableColumns where Wrapped: PrimaryKeyedTable {
         distinct isDistinct: Bool = false, filter: Filter? = Bool?.none
     ) -> AggregateExpression<Int>
     where Filter.QueryValue: QueryRepresentable, Filter.QueryValue.QueryUnwrapped == Bool {
-        RowCount.of(QueryValue.self, key: Wrapped.columns.primaryKey.names, isDistinct, filter)
+        RowCount.of(QueryValue.self, key: Wrapped.columns.primaryKey.queryColumnNames, isDistinct, filter)
     }
 }
 
@@ -56,7 +56,7 @@ extension TableAlias.TableColumns where Base: PrimaryKeyedTable {
         distinct isDistinct: Bool = false, filter: Filter? = Bool?.none
     ) -> AggregateExpression<Int>
     where Filter.QueryValue: QueryRepresentable, Filter.QueryValue.QueryUnwrapped == Bool {
-        RowCount.of(QueryValue.self, key: Base.columns.primaryKey.names, isDistinct, filter)
+        RowCount.of(QueryValue.self, key: Base.columns.primaryKey.queryColumnNames, isDistinct, filter)
     }
 }
 

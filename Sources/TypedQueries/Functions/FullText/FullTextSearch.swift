@@ -67,7 +67,7 @@ extension TableDefinition where QueryValue: FTS5 {
         var byName: [String: Double] = [:]
         for (keyPath, weight) in weights {
             guard let column = self[keyPath: keyPath] as? any TableColumnExpression else { continue }
-            for name in column.names { byName[name] = weight }
+            for name in column.queryColumnNames { byName[name] = weight }
         }
         var fragment = QueryFragment("bm25(")
         fragment.require(.fullTextSearch)
@@ -89,7 +89,7 @@ extension TableColumnExpression where Root: FTS5 {
     /// - parameter phrase: Words in their order. Nothing in it is taken for the language of queries.
     public func match(_ phrase: String) -> SQLQueryExpression<Bool> {
         let quote = UInt8(ascii: "\"")
-        return Root.columns.match("\(name.inQuotes(quote)) : \(phrase.inQuotes(quote))")
+        return Root.columns.match("\(queryColumnName.inQuotes(quote)) : \(phrase.inQuotes(quote))")
     }
 
     /// The text with marks around what matches.
@@ -128,7 +128,8 @@ extension TableColumnExpression where Root: FTS5 {
         fragment.append(literal: "(")
         fragment.append(searched: Root.self)
         // Functions of FTS5 count the columns of the table.
-        fragment.append(sql: ", \(Root.searchedColumnNames.firstIndex(of: name) ?? -1)" as String)
+        let index = Root.searchedColumnNames.firstIndex(of: queryColumnName) ?? -1
+        fragment.append(sql: ", \(index)" as String)
         for argument in arguments {
             fragment.append(literal: ", ")
             fragment.append(argument)

@@ -46,8 +46,9 @@ public struct JSONElements<Key: QueryBindable, Value: QueryRepresentable & Senda
             dynamicMember keyPath: KeyPath<Element.TableColumns, TableColumn<Element, Member>>
         ) -> SQLQueryExpression<Member> where Value == JSONTextRepresentation<Element> {
             let list = Element.TableColumns.columnList
-            let column = Element.columns[keyPath: keyPath].name
-            let name = list.columns.firstIndex { $0.name == column }.map { list.nameInJSON(of: $0) }
+            let column = Element.columns[keyPath: keyPath].queryColumnName
+            let name = list.columns.firstIndex { $0.queryColumnName == column }
+                .map { list.nameInJSON(of: $0) }
             var path = QueryFragment()
             path.append(binding: .text("$." + JSONPropertyName.quoted(name ?? column)))
             let call: QueryFragment = "json_extract(\(value.queryFragment), \(path))"

@@ -199,7 +199,7 @@ private enum JSONGroup {
         var fragment = QueryFragment("json(CASE")
         for (index, column) in list.columns.enumerated() {
             fragment.append(literal: " WHEN ")
-            fragment.append(isThere(column.names, of: type))
+            fragment.append(isThere(column.queryColumnNames, of: type))
             fragment.append(literal: " THEN json_object(")
             fragment.append(QueryFragment("\(quote: list.nameInJSON(of: index), delimiter: .text)"))
             fragment.append(literal: ", json_object(")
@@ -230,7 +230,7 @@ private enum JSONGroup {
             return fragment.append(
                 document(group, isOptional: Column.Value.self is any OptionalRow.Type, of: type))
         }
-        fragment.append(json: named(column.name, of: type), of: Column.Value.self)
+        fragment.append(json: named(column.queryColumnName, of: type), of: Column.Value.self)
     }
 
     /// A group as an object; null when it is optional and all its columns are NULL.

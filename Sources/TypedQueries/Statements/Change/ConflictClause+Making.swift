@@ -37,7 +37,7 @@ extension PrimaryKeyedTable {
     public static func upsert(
         @InsertValuesBuilder<Self> values: () -> InsertedRows
     ) -> Insert<Self, ()> {
-        let key = Set(columns.primaryKey.names)
+        let key = Set(columns.primaryKey.queryColumnNames)
         var updates = Updates<Self>()
         for name in writableColumnNames where !key.contains(name) {
             updates.assignments.separate()
@@ -60,7 +60,7 @@ extension PrimaryKeyedTable {
     ///     - record: What the row is to be.
     public static func update(or policy: ConflictPolicy? = nil, _ record: Self) -> Update<Self, ()> {
         let names = writableColumnNames
-        let key = Set(columns.primaryKey.names)
+        let key = Set(columns.primaryKey.queryColumnNames)
         var row = RowWriter()
         row.form = .assignments(names.map { key.contains($0) ? nil : $0 }, 0)
         record.writeValues(to: &row)
@@ -73,7 +73,7 @@ extension PrimaryKeyedTable {
     public static func delete(_ record: Self) -> Delete<Self, ()> {
         Delete(
             conditions: FragmentList(
-                keyCondition(record, writableColumnNames, Set(columns.primaryKey.names))))
+                keyCondition(record, writableColumnNames, Set(columns.primaryKey.queryColumnNames))))
     }
 
     /// That the key is the record's.

@@ -26,7 +26,7 @@ public struct Updates<Base: Table> {
     ///     - value: The expression.
     public mutating func set<Value>(_ column: TableColumn<Base, Value>, _ value: some QueryExpression) {
         assignments.separate()
-        let names = column.names
+        let names = column.queryColumnNames
         // Only a row value has several columns.
         if names.count > 1 { assignments.append(literal: "(") }
         for (index, name) in names.enumerated() {
@@ -49,7 +49,7 @@ public struct Updates<Base: Table> {
         assignments.separate()
         var row = RowWriter(assignments)
         assignments = QueryFragment()
-        row.form = .assignments(column.writableNames, 0)
+        row.form = .assignments(column.writableQueryColumnNames, 0)
         Value.writeValue(value, to: &row)
         assignments = row.takeFragment()
     }
@@ -82,7 +82,7 @@ public struct Updates<Base: Table> {
         dynamicMember keyPath: KeyPath<Base.TableColumns, Column>
     ) -> any QueryExpression<Column.Value> {
         get { Base.columns[keyPath: keyPath] }
-        set { set(TableColumn<Base, Column.Value>(Base.columns[keyPath: keyPath].name), newValue) }
+        set { set(TableColumn<Base, Column.Value>(Base.columns[keyPath: keyPath].queryColumnName), newValue) }
     }
 
     /// The columns of a group, which are assigned one by one.
@@ -110,7 +110,7 @@ public struct GroupUpdates<Base: Table, Group: Table> {
     private func column<Value>(
         _ keyPath: KeyPath<Group.TableColumns, TableColumn<Group, Value>>
     ) -> TableColumn<Base, Value> {
-        TableColumn(Group.columns[keyPath: keyPath].name)
+        TableColumn(Group.columns[keyPath: keyPath].queryColumnName)
     }
 
     /// The value that is assigned to a column of the group.
@@ -136,7 +136,13 @@ public struct GroupUpdates<Base: Table, Group: Table> {
     public subscript<Column: WritableTableColumnExpression>(
         dynamicMember keyPath: KeyPath<Group.TableColumns, Column>
     ) -> any QueryExpression<Column.Value> {
-        get { TableColumn<Base, Column.Value>(Group.columns[keyPath: keyPath].name) }
-        set { updates.set(TableColumn<Base, Column.Value>(Group.columns[keyPath: keyPath].name), newValue) }
+        get { writableColumn(keyPath) }
+        set { updates.set(writableColumn(keyPath), newValue) }
+    }
+
+    private func writableColumn<Column: WritableTableColumnExpression>(
+        _ keyPath: KeyPath<Group.TableColumns, Column>
+    ) -> TableColumn<Base, Column.Value> {
+        TableColumn(Group.columns[keyPath: keyPath].queryColumnName)
     }
 }
