@@ -15,9 +15,49 @@ extension QueryFragment.Code {
 extension QueryFragment {
     /// The piece without the qualifiers of a table's columns.
     func unqualified<T: Table>(_ type: T.Type) -> QueryFragment {
+        replacing(type) { kind, address in
+            switch kind {
+            // The point behind the name goes too.
+            case Code.tableName: Replacement(code: [], length: 10)
+            case Code.columns: Replacement(code: [Code.names] + address, length: 9)
+            default: nil
+            }
+        }
+    }
+
+    /// The piece with another name before a table's columns.
+    func qualified<T: Table>(_ type: T.Type, by name: String) -> QueryFragment {
+        var qualifier = QueryFragment()
+        qualifier.append(identifier: name)
+        var columns = QueryFragment()
+        for column in type.allColumnNames {
+            columns.separate()
+            columns.append(qualifier)
+            columns.append(literal: ".")
+            columns.append(identifier: column)
+        }
+        return replacing(type) { kind, _ in
+            switch kind {
+            case Code.tableName: Replacement(code: qualifier.code, length: 9)
+            case Code.columns: Replacement(code: columns.code, length: 9)
+            default: nil
+            }
+        }
+    }
+
+    /// What stands in the place of a reference, and how many bytes it takes the place of.
+    private struct Replacement {
+        let code: [UInt8]
+        let length: Int
+    }
+
+    /// The piece with something else in the place of references to a table, by their kind and the address in them.
+    private func replacing<T: Table>(
+        _ type: T.Type, _ replacement: (_ kind: UInt8, _ address: ArraySlice<UInt8>) -> Replacement?
+    ) -> QueryFragment {
         var result = QueryFragment()
         result.bindings = bindings
-        result.code = Self.unqualified(code[...], UInt(bitPattern: ObjectIdentifier(type)))
+        result.code = Self.replacing(code[...], UInt(bitPattern: ObjectIdentifier(type)), replacement)
         return result
     }
 
@@ -88,7 +128,9 @@ extension QueryFragment {
         }
     }
 
-    private static func unqualified(_ code: ArraySlice<UInt8>, _ type: UInt) -> [UInt8] {
+    private static func replacing(
+        _ code: ArraySlice<UInt8>, _ type: UInt, _ replacement: (UInt8, ArraySlice<UInt8>) -> Replacement?
+    ) -> [UInt8] {
         var result: [UInt8] = []
         var index = code.startIndex
         while index < code.endIndex {
@@ -96,14 +138,10 @@ extension QueryFragment {
             let length = Code.length(byte)
             let isOwn = length == 9 && code.load(UInt.self, index + 1) == type
             if byte == Code.choice {
-                index = appendChoice(code, index, type, to: &result)
-            } else if isOwn, byte == Code.tableName {
-                // The point behind the name goes too.
-                index += 10
-            } else if isOwn, byte == Code.columns {
-                result.append(Code.names)
-                result.append(contentsOf: code[index + 1..<index + 9])
-                index += 9
+                index = appendChoice(code, index, type, replacement, to: &result)
+            } else if isOwn, let other = replacement(byte, code[index + 1..<index + 9]) {
+                result.append(contentsOf: other.code)
+                index += other.length
             } else {
                 result.append(contentsOf: code[index..<index + length])
                 index += length
@@ -112,14 +150,15 @@ extension QueryFragment {
         return result
     }
 
-    /// Copies a choice, whose forms get shorter.
+    /// Copies a choice, whose forms get other lengths.
     private static func appendChoice(
-        _ code: ArraySlice<UInt8>, _ start: Int, _ type: UInt, to result: inout [UInt8]
+        _ code: ArraySlice<UInt8>, _ start: Int, _ type: UInt,
+        _ replacement: (UInt8, ArraySlice<UInt8>) -> Replacement?, to result: inout [UInt8]
     ) -> Int {
         let middle = start + 14 + Int(code.load(UInt32.self, start + 2))
         let end = middle + Int(code.load(UInt32.self, start + 6))
-        let native = unqualified(code[start + 14..<middle], type)
-        let emulated = unqualified(code[middle..<end], type)
+        let native = replacing(code[start + 14..<middle], type, replacement)
+        let emulated = replacing(code[middle..<end], type, replacement)
         result.append(contentsOf: code[start..<start + 2])
         for count in [native.count, emulated.count] {
             withUnsafeBytes(of: UInt32(truncatingIfNeeded: count)) { result.append(contentsOf: $0) }

@@ -16,6 +16,18 @@ struct Trivia: Codable, Equatable {
     var places: [Place] = []
 }
 
+struct Team: Codable, Equatable {
+    var label = ""
+    var members: [String] = []
+    var parts: [Team] = []
+}
+
+@Table struct Camp: Equatable {
+    let id: Int
+    @Column(as: [Team].JSONRepresentation.self) var teams: [Team] = []
+    @Column(as: [String].JSONRepresentation.self) var tags: [String] = []
+}
+
 @Table struct Tour: Equatable {
     let id: Int
     var title = ""
@@ -147,6 +159,100 @@ struct Trivia: Codable, Equatable {
             #expect(try scores.fetchAll(db).map(\.id) == [1])
             let places = Tour.where { $0.trivia.jsonEach(\.places).where { $0.label.eq("deep") }.exists() }
             #expect(try places.fetchAll(db).map(\.id) == [1])
+        }
+    }
+}
+
+/// Elements of JSON among other elements.
+@Suite struct NestedElementsTests {
+    private func withCamps(_ body: (Database) throws -> Void) throws {
+        let queue = try encryptedDatabase(
+            "CREATE TABLE camps (id INTEGER PRIMARY KEY, teams TEXT NOT NULL, tags TEXT NOT NULL)")
+        try queue.write { db throws in
+            try Camp.insert {
+                Camp(
+                    id: 1, teams: [Team(label: "red", members: ["x", "y"]), Team(label: "blue")],
+                    tags: ["blue"])
+                Camp(id: 2, teams: [Team(label: "red", parts: [Team(label: "deep")])], tags: ["green"])
+                Camp(
+                    id: 3, teams: [Team(label: "deep", parts: [Team(label: "low", members: ["x"])])])
+            }.execute(db)
+            try body(db)
+        }
+    }
+
+    @Test func elementsOfElementsAreFound() throws {
+        let query = Camp.where {
+            $0.teams.jsonEach().where { $0.value.jsonEach(\.members).contains("x") }.exists()
+        }
+        #expect(
+            sql(query).hasSuffix(
+                """
+                FROM json_each("camps"."teams")
+                WHERE ('x') IN (SELECT "json_each_2"."value"
+                FROM json_each("json_each"."value", '$.members') AS "json_each_2"))
+                """))
+        try withCamps { db throws in
+            let found = try query.fetchAll(db).map(\.id)
+            #expect(found == [1])
+        }
+    }
+
+    @Test func aDeletionKeepsWhatHasSuchElements() throws {
+        try withCamps { db throws in
+            try Camp.where {
+                !$0.teams.jsonEach().where { $0.value.jsonEach(\.members).contains("x") }.exists()
+            }.delete().execute(db)
+            let left = try Camp.all.fetchAll(db).map(\.id)
+            #expect(left == [1])
+        }
+    }
+
+    @Test func elementsOfTheSameTypeAreFound() throws {
+        try withCamps { db throws in
+            let deep = Camp.where {
+                $0.teams.jsonEach().where {
+                    $0.value.jsonEach(\.parts).where { $0.value.jsonExtract(\.label).eq("deep") }.exists()
+                }.exists()
+            }
+            let found = try deep.fetchAll(db).map(\.id)
+            #expect(found == [2])
+        }
+    }
+
+    @Test func threeLevelsHaveThreeNames() throws {
+        let query = Camp.where {
+            $0.teams.jsonEach().where {
+                $0.value.jsonEach(\.parts).where { $0.value.jsonEach(\.members).contains("x") }.exists()
+            }.exists()
+        }
+        #expect(sql(query).contains(#"FROM json_each("json_each_3"."value", '$.members') AS "json_each_2""#))
+        try withCamps { db throws in
+            let found = try query.fetchAll(db).map(\.id)
+            #expect(found == [3])
+        }
+    }
+
+    @Test func elementsAreComparedWithThoseAround() throws {
+        try withCamps { db throws in
+            let tagged = Camp.where { camp in
+                camp.teams.jsonEach().where { team in
+                    camp.tags.jsonEach().where { $0.value.eq(team.value.jsonExtract(\.label)) }.exists()
+                }.exists()
+            }
+            let found = try tagged.fetchAll(db).map(\.id)
+            #expect(found == [1])
+        }
+    }
+
+    @Test func elementsOfJoinedElementsAreFound() throws {
+        try withCamps { db throws in
+            let joined = Camp.join(Camp.columns.teams.jsonEach()) { _, _ in true }
+                .where { $1.value.jsonEach(\.members).contains("y") }
+                .select { ($0.id, $1.key) }
+            let rows = try joined.fetchAll(db)
+            #expect(rows.map(\.0) == [1])
+            #expect(rows.map(\.1) == [0])
         }
     }
 }

@@ -12,6 +12,9 @@ import Foundation
 /// - `Key` is the type of the keys: positions, or the names of members.
 /// - `Value` is the type of the elements: how they are read.
 ///
+/// Elements among those of another `jsonEach()` are called `json_each_2`, and so on. Where both have one type, as in a tree, columns in
+/// the closures of the inner ones are always the inner ones'.
+///
 /// A library without SQLite's JSON gets the table in Swift.
 public struct JSONElements<Key: QueryBindable, Value: QueryRepresentable & Sendable>: Table {
     /// An element.

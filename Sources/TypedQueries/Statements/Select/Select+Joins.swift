@@ -26,6 +26,9 @@ extension SelectClauses {
         _ kind: JoinKind, _ type: Other.Type, _ joined: SelectClauses, on constraint: QueryFragment
     ) {
         var (other, condition) = (joined, constraint)
+        if joined.conditionalSource != nil, joined.source.mentionsElements() {
+            condition = QueryFragment(binding: .invalid(.joinedElements))
+        }
         if kind.keepsRight {
             joins.require(.outerJoins)
             other.enclose(scopeOf: type)

@@ -46,6 +46,7 @@ public struct SelectClauses: Hashable, Sendable {
     /// Adds the SELECT statement.
     @usableFromInline func write<From: Table>(from: From.Type, to fragment: inout QueryFragment) {
         if isNone { return }
+        if let named = namingElements(of: From.self) { return named.write(from: From.self, to: &fragment) }
         if !commonTables.isEmpty {
             fragment.append(literal: "WITH ")
             fragment.append(commonTables)
