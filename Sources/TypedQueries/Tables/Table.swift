@@ -230,6 +230,15 @@ public struct ColumnList: Sendable {
         namesInJSON?.first { $0.property == property }?.name
     }
 
+    /// The column of a property.
+    func column(ofProperty property: String) -> (any TableColumnExpression)? {
+        guard let namesInJSON else { return columns.first { $0.queryColumnName == property } }
+        guard let index = namesInJSON.firstIndex(where: { $0.property == property }),
+            columns.indices.contains(index)
+        else { return nil }
+        return columns[index]
+    }
+
     /// The names of all columns, those of groups included.
     public var names: [String] { columns.flatMap(\.queryColumnNames) }
 

@@ -106,12 +106,22 @@ public struct RowID<Root: Table>: WritableExpression {
     /// An integer.
     public typealias QueryValue = Int
 
+    /// Whether the column of a property that is called `rowid` is meant, where the table's type has one.
+    private let yieldsToProperty: Bool
+
     /// Makes the expression.
-    @inlinable
-    public init() {}
+    public init() { yieldsToProperty = false }
+
+    /// Makes the expression of a member, which an alias, an optional and generic code have in the place of a property of its name.
+    fileprivate init(yieldingToProperty: ()) { yieldsToProperty = true }
 
     /// Adds the qualified name.
     public func write(to fragment: inout QueryFragment) {
+        if yieldsToProperty, let column = Root.TableColumns.columnList.column(ofProperty: "rowid") {
+            fragment.append(tableOf: Root.self)
+            fragment.append(literal: ".")
+            return fragment.append(identifier: column.queryColumnName)
+        }
         guard let name = RowIDName.free(of: Root.allColumnNames) else {
             return fragment.append(binding: .invalid(Self.error))
         }
@@ -131,7 +141,14 @@ public struct RowID<Root: Table>: WritableExpression {
 }
 
 extension TableDefinition {
-    /// The number that SQLite gives each row. A statement with it throws when columns hide it.
-    @inlinable
-    public var rowid: RowID<QueryValue> { RowID() }
+    /// The number that SQLite gives each row, or the column of a property that is called so. A statement with it throws when columns
+    /// hide the number.
+    public var rowid: RowID<QueryValue> { RowID(yieldingToProperty: ()) }
+}
+
+extension Optional.TableColumns {
+    /// The number that SQLite gives each row, or the column of a property that is called so; NULL where there is no row.
+    public var rowid: SQLQueryExpression<Int?> {
+        SQLQueryExpression(RowID<Wrapped?>(yieldingToProperty: ()).queryFragment)
+    }
 }

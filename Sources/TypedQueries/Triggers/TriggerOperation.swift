@@ -181,8 +181,8 @@ extension TriggerOperation {
 
     /// An update of the row itself.
     private static func touching(_ updates: (inout Updates<On>) -> Void) -> FragmentList {
-        let update = Where<On>(scope: .unscoped).update(set: updates).where { columns in
-            Comparison<_, _, Bool>(columns.rowid, " = ", New().rowid)
+        let update = Where<On>(scope: .unscoped).update(set: updates).where { _ in
+            Comparison<_, _, Bool>(RowID<On>(), " = ", RowID<NewRow<On>>())
         }
         return FragmentList(update.query)
     }

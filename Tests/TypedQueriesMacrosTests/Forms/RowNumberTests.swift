@@ -20,6 +20,11 @@ import TypedQueriesMacros
     var oid = 3
 }
 
+@Table("badges") struct Badge: Equatable {
+    let id: Int
+    @Column("row_number") var rowid = 0
+}
+
 /// Some of the columns of `sheets`.
 @Table("sheets") struct SheetTitle: Equatable {
     let id: Int
@@ -40,6 +45,8 @@ import TypedQueriesMacros
             CREATE TABLE sheets (id INTEGER PRIMARY KEY, rowid INTEGER NOT NULL, title TEXT NOT NULL);
             CREATE TABLE stickers (
                 key TEXT PRIMARY KEY NOT NULL, rowid INTEGER NOT NULL, _rowid_ INTEGER NOT NULL, oid INTEGER NOT NULL);
+            CREATE TABLE badges (id INTEGER PRIMARY KEY, row_number INTEGER NOT NULL);
+            INSERT INTO badges VALUES (1, 30);
             CREATE TABLE labels (rowid INTEGER PRIMARY KEY, title TEXT NOT NULL);
             INSERT INTO labels VALUES (4, 'four'), (5, 'five');
             INSERT INTO quotas VALUES ('a', 7, 0), ('b', 7, 0);
@@ -132,6 +139,62 @@ import TypedQueriesMacros
             #expect(error?.message?.contains("3.35.0") == true)
             let count = try Sticker.all.fetchCount(db)
             #expect(count == 0)
+        }
+    }
+
+    @Test func theRowOfATriggerHasTheColumn() throws {
+        try withRows { db throws in
+            try Quota.createTemporaryTrigger(
+                "note",
+                after: .insert { new in
+                    Sheet.insert {
+                        ($0.rowid, $0.title)
+                    } select: {
+                        Values(new.rowid, new.key)
+                    }
+                }
+            ).execute(db)
+            try Quota.insert { Quota(key: "c", rowid: 70) }.execute(db)
+            let numbers = try Sheet.where { $0.title.eq("c") }.select(\.rowid).fetchAll(db)
+            #expect(numbers == [70])
+        }
+    }
+
+    @Test func theRowThatCouldNotBeInsertedHasTheColumn() throws {
+        try withRows { db throws in
+            try Quota.insert {
+                Quota(key: "b", rowid: 70)
+            } onConflict: {
+                $0.key
+            } doUpdate: {
+                $0.used = $1.rowid
+            }.execute(db)
+            let used = try Quota.find("b").select(\.used).fetchAll(db)
+            #expect(used == [70])
+        }
+    }
+
+    @Test func aliasesAndOptionalsHaveTheColumn() throws {
+        enum Same: AliasName {}
+        try withRows { db throws in
+            let same = try Quota.join(Quota.as(Same.self).all) { $0.key.eq($1.key) }
+                .select { ($0.key, $1.rowid) }.fetchAll(db)
+            #expect(same.map(\.1) == [7, 7])
+            let renamed = try Badge.join(Badge.as(Same.self).all) { $0.id.eq($1.id) }
+                .select { ($0.rowid, $1.rowid) }.fetchAll(db)
+            #expect(renamed.map(\.1) == [30])
+            try Quota.insert { Quota(key: "first", rowid: 70) }.execute(db)
+            let joined = try Sheet.leftJoin(Quota.all) { $0.title.eq($1.key) }
+                .order { ($0.id, $1.used) }.select { ($0.id, $1.rowid) }.fetchAll(db)
+            #expect(joined.map(\.1) == [70, nil])
+        }
+    }
+
+    @Test func theNumberOfARowIsNullInALeftJoinWithoutIt() throws {
+        try withRows { db throws in
+            let joined = try Sheet.leftJoin(LabelTitle.all) { $0.id.eq($1.rowid) }
+                .order { ($0.id, $1.title) }.select { ($0.id, $1.rowid) }.fetchAll(db)
+            #expect(joined.map(\.1) == [nil, nil])
         }
     }
 }
