@@ -30,6 +30,11 @@ import TypedQueriesMacros
     var numbers: [UInt8] = []
 }
 
+@Table struct Remark: Codable, Equatable {
+    var exhibitID: Int?
+    var text: String?
+}
+
 /// Rows as JSON, which the conformance to `Codable` reads that Swift makes.
 @Suite struct JSONRowsTests {
     private let exhibits = [
@@ -45,6 +50,8 @@ import TypedQueriesMacros
             CREATE TABLE exhibits (
                 id INTEGER PRIMARY KEY, link TEXT, width INTEGER, isWide INTEGER, note_text TEXT, seal BLOB, digest BLOB,
                 numbers BLOB NOT NULL);
+            CREATE TABLE remarks (exhibitID INTEGER, text TEXT);
+            INSERT INTO remarks VALUES (2, 'wide'), (9, NULL);
             """)
         try queue.write { db throws in
             try Exhibit.insert { exhibits }.execute(db)
@@ -60,6 +67,20 @@ import TypedQueriesMacros
             #expect(array == exhibits)
             let binary = try Exhibit.select { $0.jsonbGroupArray(order: $0.id) }.fetchOne(db)
             #expect(binary == exhibits)
+        }
+    }
+
+    @Test func aRowThatAnOuterJoinMakesUpIsNil() throws {
+        try withExhibits { db throws in
+            let rows = try Remark.leftJoin(Exhibit.all) { $0.exhibitID.eq($1.id) }
+                .order { ($0.exhibitID, $1.id) }.select { ($0.exhibitID, $1.jsonObject()) }.fetchAll(db)
+            #expect(rows.map(\.1) == [exhibits[1], nil])
+            let binary = try Remark.leftJoin(Exhibit.all) { $0.exhibitID.eq($1.id) }
+                .order { ($0.exhibitID, $1.id) }.select { ($0.exhibitID, $1.jsonbObject()) }.fetchAll(db)
+            #expect(binary.map(\.1) == [exhibits[1], nil])
+            let remarks = try Exhibit.leftJoin(Remark.all) { $0.id.eq($1.exhibitID) }
+                .order { ($0.id, $1.text) }.select { ($0.id, $1.jsonObject()) }.fetchAll(db)
+            #expect(remarks.map(\.1) == [nil, Remark(exhibitID: 2, text: "wide"), nil, nil])
         }
     }
 

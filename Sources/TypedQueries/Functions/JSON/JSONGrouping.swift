@@ -68,7 +68,7 @@ extension TableDefinition where QueryValue.QueryOutput: Codable {
     ///
     /// All of it is as the conformance to `Codable` has it that Swift makes: an enum whose cases are columns is the object of its
     /// case, `Data` a text in Base64, and `[UInt8]` an array of numbers. Other types that are stored as bytes are an error of SQLite:
-    /// "JSON cannot hold BLOB values".
+    /// "JSON cannot hold BLOB values". A row that an outer join makes up is null.
     public func jsonObject() -> SQLQueryExpression<JSONTextRepresentation<QueryValue.QueryOutput>> {
         SQLQueryExpression(JSONGroup.row(of: QueryValue.self))
     }
@@ -174,8 +174,9 @@ private enum JSONGroup {
         return call
     }
 
+    /// A row as an object; null when it is that of an outer join which there is not.
     static func row<Root: Table>(of type: Root.Type) -> QueryFragment {
-        object(Root.TableColumns.columnList, of: type)
+        document(type, isOptional: Root.self is any OptionalRow.Type, of: type)
     }
 
     /// The columns of a row, or of a group in it, which is an object in the row's.
@@ -260,7 +261,8 @@ private enum JSONGroup {
             let isThere = isThere(type.allColumnNames, of: type)
             condition = filter.map { "(\(isThere)) AND (\($0))" } ?? isThere
         }
-        return call(row(of: type), isBinary, isDistinct, order, condition)
+        return call(
+            object(Root.TableColumns.columnList, of: type), isBinary, isDistinct, order, condition)
     }
 }
 
