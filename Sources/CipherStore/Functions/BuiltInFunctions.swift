@@ -18,6 +18,15 @@ extension DatabaseFunction {
     /// `localizedUppercase` of `String`, which depends on the user's language.
     public static let localizedUppercase = text("swiftLocalizedUppercaseString") { $0.localizedUppercase }
 
+    /// `uuid()`: a random identifier as text in lower case, as identifiers are stored.
+    ///
+    /// Apple's SQLite has it, which SQLCipher is not. Tables of apps that were written for that have it as the default of their keys.
+    fileprivate static let randomIdentifier = DatabaseFunction(
+        "uuid", argumentCount: 0, traits: .innocuous
+    ) { call in
+        call.returnText(UUID().uuidString.lowercased())
+    }
+
     /// A function from text to text; of a number or a blob it makes NULL.
     ///
     /// They are innocuous, so that views, triggers and indexes can use them.
@@ -79,7 +88,7 @@ extension Database {
     func addBuiltInFunctions() {
         let functions: [DatabaseFunction] = [
             .capitalize, .lowercase, .uppercase, .localizedCapitalize, .localizedLowercase,
-            .localizedUppercase,
+            .localizedUppercase, .randomIdentifier,
         ]
         for function in functions { add(function: function, nil) }
         addRefusedFunctions()

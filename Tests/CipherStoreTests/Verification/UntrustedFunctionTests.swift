@@ -27,7 +27,7 @@ import Testing
         "replace('a', 'a', 'b')", "round(1.5)", "rtrim('a ')", "sign(-1)", "soundex('a')",
         "sqlite_compileoption_get(0)", "sqlite_compileoption_used('x')", "sqlite_source_id()",
         "sqlite_version()", "substr('abc', 2)", "substring('abc', 2)", "total_changes()", "trim(' a ')",
-        "typeof(1)", "unhex('41')", "unicode('a')", "unlikely(1)", "Upper('a')", "zeroblob(4)",
+        "typeof(1)", "unhex('41')", "unicode('a')", "unlikely(1)", "Upper('a')", "uuid()", "zeroblob(4)",
         "current_date", "current_time", "current_timestamp", "date('now')", "datetime('now')",
         "julianday('now')", "strftime('%Y', 'now')", "time('now')", "timediff('now', 'now')", "unixepoch()",
         "avg(x) FROM n", "count(*) FROM n", "group_concat(x) FROM n", "max(x) FROM n", "min(x) FROM n",
