@@ -99,4 +99,30 @@ import TypedQueries
             #expect(deleted == ["Empty"])
         }
     }
+
+    @Test func anUpsertThatChangesAKeyIsReturnedByNewEnginesOnly() throws {
+        let upsert = RemindersList.insert {
+            RemindersList(id: 9, title: "Empty", position: 4)
+        } onConflict: {
+            $0.title
+        } doUpdate: {
+            $0.id = $1.id
+        }
+        try withStore { (db) throws in
+            guard EngineFeatures.current.supportsReturning else {
+                let error = #expect(throws: DatabaseError.self) {
+                    _ = try upsert.returning(\.id).fetchAll(db)
+                }
+                #expect(error?.message?.contains("3.35.0") == true)
+                let old = try RemindersList.where { $0.title.eq("Empty") }.select(\.id).fetchAll(db)
+                #expect(old == [3])
+                try upsert.execute(db)
+                let new = try RemindersList.where { $0.title.eq("Empty") }.select(\.id).fetchAll(db)
+                #expect(new == [9])
+                return
+            }
+            let ids = try upsert.returning(\.id).fetchAll(db)
+            #expect(ids == [9])
+        }
+    }
 }

@@ -64,12 +64,18 @@ struct ChangeEmulation {
         let keys = try Int64.fetchAll(db, parts.commonTables, rowIDName(), source, parts.condition)
         try execute(parts.head, parts.condition)
         guard Int64(db.changesCount) == Int64(keys.count) else { throw returningError }
-        // Who changes the keys of rows changes their numbers.
+        try requireRows(keys)
+        return keys
+    }
+
+    /// Throws an error that names the version needed, when rows that were changed have other numbers: those of tables whose keys
+    /// were changed.
+    private func requireRows(_ keys: [Int64]) throws {
+        let source = parts.head.source
         let left = try SQLQueryExpression(
             "SELECT count(*) FROM \(source) WHERE \(condition(keys))", as: Int.self
         ).fetchOne(db)
         guard left == keys.count else { throw returningError }
-        return keys
     }
 
     private var returningError: DatabaseError {
@@ -154,6 +160,7 @@ struct ChangeEmulation {
         let hasTarget = !parts.conflictTarget.isEmpty
         if let row, let key = try rowInTheWay(row, keys) {
             guard parts.assignments != nil, try update(key, row) else { return nil }
+            if !parts.returned.isEmpty { try requireRows([key]) }
             return key
         }
         var fragment = parts.select == nil ? parts.commonTables : QueryFragment()
