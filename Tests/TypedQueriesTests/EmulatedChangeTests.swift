@@ -125,4 +125,41 @@ import TypedQueries
             #expect(ids == [9])
         }
     }
+
+    @Test func whatWasInsertedBeforeAFailureStays() throws {
+        let rows = [
+            RemindersList(id: 7, title: "New", position: 4), RemindersList(id: 8, title: "Home", position: 5),
+            RemindersList(id: 10, title: "Later", position: 6),
+        ]
+        let insert = RemindersList.insert(or: .fail) { rows }.returning(\.id)
+        let upsert = RemindersList.insert(or: .fail) {
+            rows
+        } onConflict: {
+            $0.id
+        } doUpdate: {
+            $0.position = $1.position
+        }
+        try withStore { (db) throws in
+            let error = #expect(throws: DatabaseError.self) { _ = try insert.fetchAll(db) }
+            #expect(error?.resultCode == .SQLITE_CONSTRAINT)
+            let inserted = try RemindersList.order(by: \.id).select(\.id).fetchAll(db)
+            #expect(inserted == [1, 2, 3, 7])
+            try RemindersList.find(7).delete().execute(db)
+            #expect(throws: DatabaseError.self) { try upsert.execute(db) }
+            let upserted = try RemindersList.order(by: \.id).select(\.id).fetchAll(db)
+            #expect(upserted == [1, 2, 3, 7])
+        }
+    }
+
+    @Test func nothingStaysOfAnInsertWithoutAPolicy() throws {
+        let insert = RemindersList.insert {
+            RemindersList(id: 7, title: "New", position: 4)
+            RemindersList(id: 8, title: "Home", position: 5)
+        }
+        try withStore { (db) throws in
+            #expect(throws: DatabaseError.self) { _ = try insert.returning(\.id).fetchAll(db) }
+            let ids = try RemindersList.order(by: \.id).select(\.id).fetchAll(db)
+            #expect(ids == [1, 2, 3])
+        }
+    }
 }

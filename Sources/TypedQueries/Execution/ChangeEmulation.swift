@@ -1,6 +1,7 @@
 /// Runs changes whose RETURNING clause or upsert the engine lacks, by other statements.
 ///
-/// All happens in a savepoint: either everything is done, or nothing.
+/// All happens in a savepoint: either everything is done, or nothing. Of a statement with the policy `FAIL`, what was done before a
+/// violation stays, as it does without emulation.
 struct ChangeEmulation {
     let db: Database
     let parts: ChangeParts
@@ -16,11 +17,31 @@ struct ChangeEmulation {
             return false
         }
         let emulation = ChangeEmulation(db: db, parts: parts)
+        var reason: DatabaseError?
         try db.inSavepoint {
-            try emulation.run(read ?? { _ in })
+            do {
+                try emulation.run(read ?? { _ in })
+            } catch let violation as KeptViolation {
+                reason = violation.reason
+            }
             return .commit
         }
+        if let reason { throw reason }
         return true
+    }
+
+    /// A violation that does not undo what was done before it.
+    private struct KeptViolation: Error {
+        let reason: DatabaseError
+    }
+
+    /// Runs the statement itself, or a part of it.
+    private func runChange(_ fragment: QueryFragment) throws {
+        do {
+            try db.executeFragment(fragment)
+        } catch let error as DatabaseError where parts.stopsAtViolation && error.isStop {
+            throw KeptViolation(reason: error)
+        }
     }
 
     private func run(_ read: (QueryFragment) throws -> Void) throws {
@@ -114,7 +135,7 @@ struct ChangeEmulation {
             fragment.append(literal: "\nWHERE ")
             fragment.append(condition)
         }
-        try db.executeFragment(fragment)
+        try runChange(fragment)
     }
 
     // MARK: Rows that are inserted
@@ -157,7 +178,6 @@ struct ChangeEmulation {
     ///     - keys: By what another row is in its way.
     /// - returns: The number of the row that was inserted or updated.
     private func insert(_ row: QueryFragment?, _ keys: [ConflictKey]) throws -> Int64? {
-        let hasTarget = !parts.conflictTarget.isEmpty
         if let row, let key = try rowInTheWay(row, keys) {
             guard parts.assignments != nil, try update(key, row) else { return nil }
             if !parts.returned.isEmpty { try requireRows([key]) }
@@ -171,10 +191,15 @@ struct ChangeEmulation {
         } else {
             fragment.append(literal: " DEFAULT VALUES")
         }
+        let skipsOthers = parts.doesNothing && parts.conflictTarget.isEmpty
         do {
-            try db.executeFragment(fragment)
+            try runChange(fragment)
         } catch let error as DatabaseError
-            where parts.doesNothing && !hasTarget && error.isUniqueness(of: parts.table?.tableName)
+            where skipsOthers && error.isUniqueness(of: parts.table?.tableName)
+        {
+            return nil
+        } catch let violation as KeptViolation
+            where skipsOthers && violation.reason.isUniqueness(of: parts.table?.tableName)
         {
             return nil
         }
@@ -218,6 +243,14 @@ extension Int64 {
 }
 
 extension DatabaseError {
+    /// Whether a row violated what the policy of a statement is about. Foreign keys and triggers are not among it.
+    fileprivate var isStop: Bool {
+        [
+            .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID,
+            .SQLITE_CONSTRAINT_NOTNULL, .SQLITE_CONSTRAINT_CHECK,
+        ].contains(extendedResultCode)
+    }
+
     /// Whether another row of a table has the same key. A trigger may have violated that of another table.
     fileprivate func isUniqueness(of table: String?) -> Bool {
         guard

@@ -25,6 +25,13 @@ struct ChangeParts {
     /// Whether the statement says what becomes of rows in the way.
     var hasConflictClause: Bool { doesNothing || assignments != nil }
 
+    /// Whether what was done before a violation stays: the policy `FAIL`.
+    var stopsAtViolation: Bool {
+        let beginning = head.code.prefix { $0 != QueryFragment.Code.tableSource }
+        let text = String(decoding: beginning, as: UTF8.self)
+        return text == "INSERT OR FAIL INTO " || text == "UPDATE OR FAIL "
+    }
+
     /// Takes a statement apart that is marked as a change; nil when nothing of it needs that.
     init?(_ fragment: QueryFragment) {
         for (part, content) in fragment.withFormsOfEngine.parts { add(part, content) }
