@@ -46,7 +46,10 @@ public struct Trigger<On: Table>: WritableStatement {
             fragment.append(schemaText: condition)
         }
         fragment.append(literal: " BEGIN\n  ")
-        for statement in [operation.body.first] + operation.body.rest {
+        // SQLite takes no trigger without a statement.
+        let statements: [QueryFragment] =
+            operation.body.isEmpty ? ["SELECT NULL WHERE 0"] : operation.body.pieces
+        for statement in statements {
             fragment.append(schemaText: statement.withUnqualifiedTarget)
             fragment.append(literal: ";\n")
         }

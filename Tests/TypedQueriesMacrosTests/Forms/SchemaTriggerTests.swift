@@ -45,4 +45,15 @@ import TypedQueriesMacros
             #expect(parcels == [Parcel(id: 1, title: "new"), Parcel(id: 11, title: "new")])
         }
     }
+
+    @Test func aTriggerWhoseStatementIsOfNoRowsDoesNothing() throws {
+        try withParcels { db throws in
+            let trigger = Parcel.createTemporaryTrigger(
+                "nothing", after: .update { _, _ in Parcel.none.delete() })
+            try trigger.execute(db)
+            try Parcel.find(1).update { $0.title = "new" }.execute(db)
+            let titles = try Parcel.order(by: \.id).select(\.title).fetchAll(db)
+            #expect(titles == ["new", "two"])
+        }
+    }
 }
