@@ -257,5 +257,16 @@ private struct Refusal: LocalizedError {
         let row = Spanned(id: 1, span: Span(start: 4, next: 5))
         #expect(sql(Spanned.insert { row }) == #"INSERT INTO "spanneds"\#n("id", "start")\#nVALUES\#n(1, 4)"#)
         #expect(sql(Spanned.update { $0.span = row.span }) == #"UPDATE "spanneds"\#nSET "start" = 4"#)
+        #expect(
+            sql(Spanned.update { $0.span = Spanned.columns.span })
+                == #"UPDATE "spanneds"\#nSET "start" = "spanneds"."start""#)
+        let upsert = Spanned.insert {
+            row
+        } onConflict: {
+            $0.id
+        } doUpdate: {
+            $0.span = $1.span
+        }
+        #expect(sql(upsert).hasSuffix(#"DO UPDATE SET "start" = "excluded"."start""#))
     }
 }

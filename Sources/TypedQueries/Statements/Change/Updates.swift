@@ -26,8 +26,10 @@ public struct Updates<Base: Table> {
     ///     - value: The expression.
     public mutating func set<Value>(_ column: TableColumn<Base, Value>, _ value: some QueryExpression) {
         assignments.separate()
-        let names = column.queryColumnNames
-        // Only a row value has several columns.
+        let all = column.queryColumnNames
+        // Only a row value has several columns, and only of these the database may make some.
+        let names = all.count > 1 ? column.writableQueryColumnNames : all
+        let isPart = names.count < all.count
         if names.count > 1 { assignments.append(literal: "(") }
         for (index, name) in names.enumerated() {
             if index > 0 { assignments.append(literal: ", ") }
@@ -35,11 +37,22 @@ public struct Updates<Base: Table> {
         }
         assignments.append(sql: names.count > 1 ? ") = (" : " = ")
         if let subquery {
-            assignments.append(subquery.selecting(value.queryFragment))
+            assignments.append(
+                subquery.selecting(isPart ? writableTerms(of: column, value) : value.queryFragment))
+        } else if isPart {
+            assignments.append(writableTerms(of: column, value))
         } else {
             value.write(to: &assignments)
         }
         if names.count > 1 { assignments.append(literal: ")") }
+    }
+
+    /// The terms of an expression without those of columns whose values the database makes.
+    private func writableTerms<Value>(
+        of column: TableColumn<Base, Value>, _ value: some QueryExpression
+    ) -> QueryFragment {
+        guard let group = Value.self as? any Table.Type else { return value.queryFragment }
+        return value.queryFragment.withoutNames.withoutGeneratedColumns(of: group)
     }
 
     /// Assigns a value to a column, or to those of a group.
