@@ -29,7 +29,8 @@ extension Table {
         fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
     ) -> Trigger<Self> {
         createTemporaryTrigger(
-            name, ifNotExists: ifNotExists, afterInsertTouch: { $0.set(columns[keyPath: date], expression) },
+            name, ifNotExists: ifNotExists,
+            afterInsertTouch: { $0.setColumn(columns[keyPath: date], expression) },
             fileID: fileID, line: line, column: column)
     }
 
@@ -69,7 +70,8 @@ extension Table {
         fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
     ) -> Trigger<Self> {
         createTemporaryTrigger(
-            name, ifNotExists: ifNotExists, afterUpdateTouch: { $0.set(columns[keyPath: date], expression) },
+            name, ifNotExists: ifNotExists,
+            afterUpdateTouch: { $0.setColumn(columns[keyPath: date], expression) },
             fileID: fileID, line: line, column: column)
     }
 }

@@ -136,7 +136,8 @@ extension TriggerOperation {
         @QueryFragmentBuilder<Bool> when condition: (_ new: New) -> FragmentList = { _ in FragmentList() }
     ) -> Self {
         insert(
-            touch: { $0.set(On.columns[keyPath: date], CurrentDateExpression<Storage>()) }, when: condition)
+            touch: { $0.setColumn(On.columns[keyPath: date], CurrentDateExpression<Storage>()) },
+            when: condition)
     }
 
     /// Changes the row that was updated. What the trigger changes does not run it again, unless
@@ -176,7 +177,8 @@ extension TriggerOperation {
         }
     ) -> Self {
         update(
-            touch: { $0.set(On.columns[keyPath: date], CurrentDateExpression<Storage>()) }, when: condition)
+            touch: { $0.setColumn(On.columns[keyPath: date], CurrentDateExpression<Storage>()) },
+            when: condition)
     }
 
     /// An update of the row itself.

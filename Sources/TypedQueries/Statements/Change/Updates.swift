@@ -16,15 +16,14 @@ public struct Updates<Base: Table> {
 
     @usableFromInline init() {}
 
-    /// Whether nothing is assigned.
-    public var isEmpty: Bool { assignments.isEmpty }
+    // Methods have names that no property of a table has: they would hide the property's.
 
     /// Assigns an expression to a column.
     ///
     /// - parameters:
     ///     - column: The column.
     ///     - value: The expression.
-    public mutating func set<Value>(_ column: TableColumn<Base, Value>, _ value: some QueryExpression) {
+    public mutating func setColumn<Value>(_ column: TableColumn<Base, Value>, _ value: some QueryExpression) {
         assignments.separate()
         let all = column.queryColumnNames
         // Only a row value has several columns, and only of these the database may make some.
@@ -56,7 +55,7 @@ public struct Updates<Base: Table> {
     }
 
     /// Assigns a value to a column, or to those of a group.
-    public mutating func set<Value: QueryRepresentable>(
+    public mutating func setColumn<Value: QueryRepresentable>(
         _ column: TableColumn<Base, Value>, to value: Value.QueryOutput
     ) {
         assignments.separate()
@@ -78,7 +77,7 @@ public struct Updates<Base: Table> {
     ) -> Value.QueryOutput {
         @available(*, unavailable, message: "a column has no value here; its expression can be read")
         get { fatalError("not available") }
-        set { set(Base.columns[keyPath: keyPath], to: newValue) }
+        set { setColumn(Base.columns[keyPath: keyPath], to: newValue) }
     }
 
     /// The expression that is assigned to a column; the column itself, when it is read.
@@ -86,7 +85,7 @@ public struct Updates<Base: Table> {
         dynamicMember keyPath: KeyPath<Base.TableColumns, TableColumn<Base, Value>>
     ) -> SQLQueryExpression<Value> {
         get { SQLQueryExpression(Base.columns[keyPath: keyPath]) }
-        set { set(Base.columns[keyPath: keyPath], newValue) }
+        set { setColumn(Base.columns[keyPath: keyPath], newValue) }
     }
 
     /// The expression that is assigned to a column.
@@ -95,7 +94,10 @@ public struct Updates<Base: Table> {
         dynamicMember keyPath: KeyPath<Base.TableColumns, Column>
     ) -> any QueryExpression<Column.Value> {
         get { Base.columns[keyPath: keyPath] }
-        set { set(TableColumn<Base, Column.Value>(Base.columns[keyPath: keyPath].queryColumnName), newValue) }
+        set {
+            let name = Base.columns[keyPath: keyPath].queryColumnName
+            setColumn(TableColumn<Base, Column.Value>(name), newValue)
+        }
     }
 
     /// The columns of a group, which are assigned one by one.
@@ -108,7 +110,7 @@ public struct Updates<Base: Table> {
             return group
         }
         set {
-            guard !newValue.updates.isEmpty else { return }
+            guard !newValue.updates.assignments.isEmpty else { return }
             assignments.separate()
             assignments.append(newValue.updates.assignments)
         }
@@ -133,7 +135,7 @@ public struct GroupUpdates<Base: Table, Group: Table> {
     ) -> Value.QueryOutput {
         @available(*, unavailable, message: "a column has no value here; its expression can be read")
         get { fatalError("not available") }
-        set { updates.set(column(keyPath), to: newValue) }
+        set { updates.setColumn(column(keyPath), to: newValue) }
     }
 
     /// The expression that is assigned to a column of the group.
@@ -141,7 +143,7 @@ public struct GroupUpdates<Base: Table, Group: Table> {
         dynamicMember keyPath: KeyPath<Group.TableColumns, TableColumn<Group, Value>>
     ) -> SQLQueryExpression<Value> {
         get { SQLQueryExpression(column(keyPath)) }
-        set { updates.set(column(keyPath), newValue) }
+        set { updates.setColumn(column(keyPath), newValue) }
     }
 
     /// The expression that is assigned to a column of the group.
@@ -150,7 +152,7 @@ public struct GroupUpdates<Base: Table, Group: Table> {
         dynamicMember keyPath: KeyPath<Group.TableColumns, Column>
     ) -> any QueryExpression<Column.Value> {
         get { writableColumn(keyPath) }
-        set { updates.set(writableColumn(keyPath), newValue) }
+        set { updates.setColumn(writableColumn(keyPath), newValue) }
     }
 
     private func writableColumn<Column: WritableTableColumnExpression>(
