@@ -185,6 +185,11 @@ import Testing
             .error(
                 "the value of 'c' can't be optional: NULL says that the row is of another case", "Use 'Int'"),
             fix: "Use 'Int'", fixed: "@Selection enum A { case c(Int) }")
+        expectDiagnostics(
+            "@Selection enum A { case c(👉Optional<Int>) }",
+            .error(
+                "the value of 'c' can't be optional: NULL says that the row is of another case", "Use 'Int'"),
+            fix: "Use 'Int'", fixed: "@Selection enum A { case c(Int) }")
     }
 
     @Test func twoCasesHaveTwoColumns() {

@@ -174,4 +174,14 @@ import Testing
             .error("the type of 'answer' must be written", "Add the type 'Int'"),
             fix: "Add the type 'Int'", fixed: "@DatabaseFunction var answer: Int = 42")
     }
+
+    @Test func aMemberOfAnActorIsNotIsolated() {
+        expectDiagnostics(
+            "actor A { 👉@DatabaseFunction func f(_ a: Int) -> Int { a } }",
+            .error(
+                "SQLite can't wait for an actor: the member must be 'static' or 'nonisolated'",
+                "Remove '@DatabaseFunction'"))
+        expectExpansion("actor A { @DatabaseFunction static func f(_ a: Int) -> Int { a } }")
+        expectExpansion("actor A { @DatabaseFunction nonisolated func f(_ a: Int) -> Int { a } }")
+    }
 }

@@ -22,6 +22,7 @@ import Testing
         ("[String]()", "[String]"), ("[String: Int]()", "[String: Int]"), ("Foo.Bar()", "Foo.Bar"),
         ("Color.red", "Color"), ("Color.rgb(1, 2, 3)", "Color"), ("Int.max", "Int"), ("true ? 1 : 2", "Int"),
         ("Optional<Int>.none", "Optional<Int>"), ("Array<[Int]>()", "Array<[Int]>"),
+        ("Swift.Set<Int>()", "Swift.Set<Int>"), ("Foo.Set()", "Foo.Set"), ("5 < 6", "Bool"),
     ])
     func aTypeIsSeenInTheSource(value: String, expected: String) {
         #expect(type(of: value) == expected)
@@ -30,7 +31,8 @@ import Testing
     @Test(arguments: [
         "nil", "[]", "[:]", "makeTitle()", "standard", ".red", "a + b", "[1, \"a\"]", "{ 1 }()",
         "true ? 1 : \"a\"",
-        "1 as? Int",
+        "1 as? Int", "Set([1])", "Array(repeating: 0, count: 3)", "Optional(5)", "Swift.Set([1])",
+        "Optional.some(1)", "0...5", "0..<5", "...5",
     ])
     func aTypeThatTheSourceHidesIsUnknown(value: String) {
         #expect(type(of: value) == nil)

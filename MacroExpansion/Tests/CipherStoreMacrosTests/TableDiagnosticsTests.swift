@@ -102,6 +102,12 @@ import Testing
         expectDiagnostics(
             "@Table struct Tag {\n    var a = 1\n    👉#if DEBUG\n    var b = 1\n    #endif\n}",
             .error("a column can't depend on '#if': the table has it in each build"))
+        expectDiagnostics(
+            "@Table struct Tag {\n    var a = 1\n    👉#if A\n    #if B\n    var b = 1\n    #endif\n    #endif\n}",
+            .error("a column can't depend on '#if': the table has it in each build"))
+        expectDiagnostics(
+            "@Table struct Tag {\n    👉#if A\n    @Column(\"x\")\n    #endif\n    var a = 1\n}",
+            .error("what a column is can't depend on '#if': the table has it in each build"))
         expectExpansion(
             "@Table struct Tag {\n    var a = 1\n    #if DEBUG\n    var b: Int { 1 }\n    #endif\n}")
     }

@@ -26,6 +26,19 @@ extension DatabaseFunctionReader {
         }
     }
 
+    /// A member of an actor is called by its actor only, which SQLite can't wait for.
+    mutating func checkIsolation(
+        _ modifiers: DeclModifierListSyntax, of declaration: some DeclSyntaxProtocol
+    ) {
+        let isOfActor = context.lexicalContext.first?.is(ActorDeclSyntax.self) == true
+        let isFree = modifiers.contains { ["static", "class", "nonisolated"].contains($0.name.text) }
+        guard isOfActor, !isFree else { return }
+        fail(
+            "function-actor", at: attribute,
+            "SQLite can't wait for an actor: the member must be 'static' or 'nonisolated'",
+            [Removing.attribute(attribute, of: declaration)])
+    }
+
     mutating func check(_ parameter: FunctionParameterSyntax) {
         if let ellipsis = parameter.ellipsis {
             let fixed = parameter.with(\.ellipsis, nil)

@@ -36,6 +36,7 @@ struct DatabaseFunctionReader<Context: MacroExpansionContext> {
 
     private mutating func read(_ function: FunctionDeclSyntax) -> DatabaseFunctionModel? {
         check(function)
+        checkIsolation(function.modifiers, of: function)
         let signature = functionType()
         let parameters = function.signature.parameterClause.parameters
         if let signature, signature.parameters.count != parameters.count {
@@ -75,6 +76,10 @@ struct DatabaseFunctionReader<Context: MacroExpansionContext> {
                 "function-no-type", at: pattern, "the type of '\(pattern.identifier.text)' must be written",
                 [.replace(binding, with: annotated, "Add the type '\(inferred.trimmedDescription)'")])
             return nil
+        }
+        // A constant is read by whoever has the actor.
+        if variable.bindingSpecifier.tokenKind == .keyword(.var) {
+            checkIsolation(variable.modifiers, of: variable)
         }
         guard !failed else { return nil }
         let name = DeclaredName(pattern.identifier)

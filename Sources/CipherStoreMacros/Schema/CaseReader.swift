@@ -28,6 +28,12 @@ struct CaseReader<Context: MacroExpansionContext> {
                     [Removing.attribute(attribute)])
                 continue
             }
+            if let conditional = declaration.attributes.conditional(["Column", "Columns"]) {
+                fail(
+                    "conditional-property", at: conditional.clauses.first?.poundKeyword ?? .poundToken(),
+                    "what a column is can't depend on '#if': the table has it in each build", [])
+                continue
+            }
             let arguments = attribute.map { ColumnArguments($0, in: context) }
             for element in declaration.elements { read(element, attribute, arguments) }
         }
@@ -59,15 +65,14 @@ struct CaseReader<Context: MacroExpansionContext> {
                 [.replace(clause, with: fixed, "Use one value")])
             return
         }
-        if let optional = value.type.as(OptionalTypeSyntax.self) {
+        if Column.isOptional(value.type) {
+            let fixIt = Column.wrapped(value.type).map {
+                FixIt.replace(value.type, with: $0, "Use '\($0.trimmedDescription)'")
+            }
             fail(
-                "case-optional-value", at: optional,
+                "case-optional-value", at: value.type,
                 "the value of '\(name.text)' can't be optional: NULL says that the row is of another case",
-                [
-                    .replace(
-                        optional, with: optional.wrappedType,
-                        "Use '\(optional.wrappedType.trimmedDescription)'")
-                ])
+                [fixIt])
             return
         }
         if let label = value.firstName, label.tokenKind != .wildcard {

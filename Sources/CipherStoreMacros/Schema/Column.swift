@@ -59,6 +59,16 @@ struct Column {
         }
     }
 
+    /// The type of the values of an optional one, where its source says it.
+    static func wrapped(_ type: TypeSyntax) -> TypeSyntax? {
+        if let optional = type.as(OptionalTypeSyntax.self) { return optional.wrappedType }
+        let clause =
+            type.as(IdentifierTypeSyntax.self)?.genericArgumentClause
+            ?? type.as(MemberTypeSyntax.self)?.genericArgumentClause
+        guard let first = clause?.arguments.first else { return nil }
+        return "\(raw: first.argument.trimmedDescription)"
+    }
+
     static func isOptional(_ type: TypeSyntax) -> Bool {
         if type.is(OptionalTypeSyntax.self) { return true }
         if let name = type.as(IdentifierTypeSyntax.self) { return name.name.text == "Optional" }

@@ -28,6 +28,7 @@ enum LiteralTypes {
             return common([ternary.thenExpression, ternary.elseExpression])
         }
         if let prefix = expression.as(PrefixOperatorExprSyntax.self) {
+            if ranging.contains(prefix.operator.text) { return nil }
             return prefix.operator.text == "!" ? "Bool" : type(of: prefix.expression)
         }
         if let infix = expression.as(InfixOperatorExprSyntax.self) { return type(of: infix) }
@@ -94,6 +95,7 @@ enum LiteralTypes {
             if index.isMultiple(of: 2) {
                 operands.append(part)
             } else if let sign = part.as(BinaryOperatorExprSyntax.self)?.operator.text {
+                if ranging.contains(sign) { return nil }
                 if comparing.contains(sign) { found = "Bool" }
             } else {
                 return nil
@@ -104,8 +106,12 @@ enum LiteralTypes {
 
     private static let comparing: Set<String> = ["==", "!=", "<", ">", "<=", ">=", "&&", "||", "===", "!=="]
 
+    /// What makes ranges, whose types have arguments that depend on what they are used for.
+    private static let ranging: Set<String> = ["...", "..<"]
+
     private static func result(of sign: String, _ operands: [ExprSyntax]) -> TypeSyntax? {
-        comparing.contains(sign) ? "Bool" : common(operands)
+        if ranging.contains(sign) { return nil }
+        return comparing.contains(sign) ? "Bool" : common(operands)
     }
 
     /// The type that all of `expressions` have; numbers with and without a point are `Double` together.
@@ -122,12 +128,14 @@ enum LiteralTypes {
 
     /// `expression` as the name of a type: each part begins with a capital.
     private static func typeName(_ expression: ExprSyntax) -> TypeSyntax? {
+        if isGeneric(expression) { return nil }
         if let reference = expression.as(DeclReferenceExprSyntax.self) {
             return reference.baseName.text.first?.isUppercase == true
                 ? "\(raw: reference.baseName.text)" : nil
         }
         if let generic = expression.as(GenericSpecializationExprSyntax.self) {
-            return typeName(generic.expression) == nil ? nil : "\(raw: generic.trimmedDescription)"
+            let isName = isGeneric(generic.expression) || typeName(generic.expression) != nil
+            return isName ? "\(raw: generic.trimmedDescription)" : nil
         }
         if let member = expression.as(MemberAccessExprSyntax.self), let base = member.base {
             guard typeName(base) != nil, member.declName.baseName.text.first?.isUppercase == true else {
@@ -136,5 +144,20 @@ enum LiteralTypes {
             return "\(raw: member.trimmedDescription)"
         }
         return nil
+    }
+
+    /// The types of Swift's library that are none without arguments, as properties have them.
+    private static let generics: Set<String> = [
+        "Array", "ArraySlice", "ClosedRange", "ContiguousArray", "Dictionary", "KeyValuePairs", "Optional",
+        "Range", "Result", "Set",
+    ]
+
+    /// Whether `expression` is the name of such a type alone: `Set([1])` says nothing of its element.
+    private static func isGeneric(_ expression: ExprSyntax) -> Bool {
+        if let reference = expression.as(DeclReferenceExprSyntax.self) {
+            return generics.contains(reference.baseName.text)
+        }
+        guard let member = expression.as(MemberAccessExprSyntax.self) else { return false }
+        return member.base?.trimmedDescription == "Swift" && generics.contains(member.declName.baseName.text)
     }
 }

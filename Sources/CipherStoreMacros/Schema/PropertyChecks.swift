@@ -159,6 +159,22 @@ extension AttributeListSyntax {
     }
 }
 
+extension AttributeListSyntax {
+    /// The first `#if` that has an attribute of one of the names in it.
+    func conditional(_ names: [String]) -> IfConfigDeclSyntax? {
+        for element in self {
+            guard let conditional = element.as(IfConfigDeclSyntax.self) else { continue }
+            let hasName = conditional.clauses.contains { clause in
+                guard case .attributes(let attributes) = clause.elements else { return false }
+                return names.contains { attributes.named($0) != nil }
+                    || attributes.conditional(names) != nil
+            }
+            if hasName { return conditional }
+        }
+        return nil
+    }
+}
+
 /// Makes several declarations of one with several names.
 enum Splitting {
     static func fixIt(_ variable: VariableDeclSyntax) -> FixIt? {

@@ -35,6 +35,7 @@ struct PropertyReader<Context: MacroExpansionContext> {
         conditional.clauses.contains { clause in
             guard case .decls(let members) = clause.elements else { return false }
             return members.contains { member in
+                if let nested = member.decl.as(IfConfigDeclSyntax.self) { return containsStored(nested) }
                 guard let variable = member.decl.as(VariableDeclSyntax.self), !isTypeMember(variable) else {
                     return false
                 }
@@ -54,6 +55,13 @@ struct PropertyReader<Context: MacroExpansionContext> {
         guard !isTypeMember(variable), !stored.isEmpty else {
             if let column { reportUseless(column, "a static or computed property is no column") }
             if let ephemeral { reportUseless(ephemeral, "a static or computed property is no column anyway") }
+            return
+        }
+        if let conditional = variable.attributes.conditional(["Column", "Columns", "Ephemeral"]) {
+            fail(
+                "conditional-property", at: conditional.clauses.first?.poundKeyword ?? .poundToken(),
+                "what a column is can't depend on '#if': the table has it in each build",
+                [])
             return
         }
         if let ephemeral {
