@@ -276,6 +276,14 @@ public protocol TableDraft: Table {
     init(_ other: PrimaryTable)
 }
 
+extension TableDraft {
+    /// What the rows with a key are read from: drafts are rows of the same table.
+    public static var tableFragment: QueryFragment { PrimaryTable.tableFragment }
+
+    /// The name by which statements call that, if it isn't the table's.
+    public static var tableAlias: String? { PrimaryTable.tableAlias }
+}
+
 extension TableDraft where DefaultScope == Where<Self> {
     /// The rows that queries of the table begin with.
     public static var all: Where<Self> { Where.standard(of: PrimaryTable.self) }

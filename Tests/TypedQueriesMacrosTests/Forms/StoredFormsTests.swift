@@ -54,6 +54,15 @@ extension Rank: Codable {}
     @Column("pk") let isPrimaryKey: Bool
 }
 
+/// A table that is a query.
+@Table("constants") struct Constant: Equatable {
+    static var tableAlias: String? { "constant" }
+    static var tableFragment: QueryFragment { "(SELECT 1 AS id, 'one' AS title)" }
+
+    let id: Int
+    var title = ""
+}
+
 @DatabaseFunction private func together(first: String, second: String = "") -> String { first + second }
 
 /// Values in forms of their own: renamed columns in JSON, raw values, rows of generic types.
@@ -205,6 +214,19 @@ extension Rank: Codable {}
                 try TableInfo<Album>.join(TableInfo<Song>.all) { $0.name.eq($1.name) }.fetchAll(db).map(
                     \.0.name)
                     == ["id"])
+        }
+    }
+
+    @Test func draftsAreReadFromWhatTheirTableIs() throws {
+        let titles = Constant.Draft.select(\.title)
+        #expect(
+            sql(titles)
+                == #"SELECT "constant"."title"\#nFROM (SELECT 1 AS id, 'one' AS title) AS "constant""#)
+        try withSongs { db throws in
+            let found = try titles.fetchAll(db)
+            #expect(found == ["one"])
+            let drafts = try Constant.Draft.where { $0.id > 0 }.fetchAll(db)
+            #expect(drafts.map(\.id) == [1])
         }
     }
 
