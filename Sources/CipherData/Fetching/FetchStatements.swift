@@ -98,7 +98,22 @@ extension FetchOne {
         }
     }
 
+    /// Makes a property of the first value of a statement that may be NULL: nil also when there is no row.
+    ///
+    /// - parameters:
+    ///     - wrappedValue: The value until there is another one.
+    ///     - statement: What to fetch.
+    ///     - database: Where; by default, in ``DependencyValues/defaultDatabase``.
+    public init<S: Statement, Wrapped: Sendable>(
+        wrappedValue: Value = nil, _ statement: S, database: (any DatabaseReader)? = nil
+    ) where S.QueryValue: QueryRepresentable, S.QueryValue.QueryOutput == Wrapped?, Value == Wrapped? {
+        self.init(wrappedValue: wrappedValue)
+        box.observe(FirstRow(statement: statement), in: database) { row in row.flatMap { $0 } }
+    }
+
+    // Of a value that is optional anyway, nobody wants an optional once more.
     /// Makes a property of the first row of a statement, nil when it has none.
+    @_disfavoredOverload
     public init<S: Statement>(
         wrappedValue: Value = nil, _ statement: S, database: (any DatabaseReader)? = nil
     ) where S.QueryValue: QueryRepresentable, Value == S.QueryValue.QueryOutput? {
@@ -127,6 +142,20 @@ extension FetchOne {
             guard let value else { throw NoRow() }
             return value
         }
+    }
+
+    /// Fetches the first value of another statement that may be NULL from now on: nil also when there is no row.
+    ///
+    /// - parameters:
+    ///     - statement: What to fetch.
+    ///     - database: Where; by default, in ``DependencyValues/defaultDatabase``.
+    /// - returns: What ends it.
+    /// - throws: What the first fetch throws.
+    @discardableResult public func load<S: Statement, Wrapped: Sendable>(
+        _ statement: S, database: (any DatabaseReader)? = nil
+    ) async throws -> FetchSubscription
+    where S.QueryValue: QueryRepresentable, S.QueryValue.QueryOutput == Wrapped?, Value == Wrapped? {
+        try await box.load(FirstRow(statement: statement), in: database) { row in row.flatMap { $0 } }
     }
 
     /// Fetches the first row of another statement from now on, nil when it has none.
