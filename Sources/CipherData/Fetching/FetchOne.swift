@@ -22,7 +22,10 @@ import CipherStore
     #endif
 
     /// Makes a property that has a value of its own until it is given a query by `load`.
-    public init(wrappedValue: Value) { box = FetchBox(wrappedValue) }
+    public init(wrappedValue: Value) { self.init(unobserved: wrappedValue) }
+
+    /// Makes a property that observes nothing yet.
+    init(unobserved value: Value) { box = FetchBox(value) }
 
     /// Makes a property of a request.
     ///

@@ -91,7 +91,7 @@ extension FetchOne {
     public init<S: Statement>(
         wrappedValue: Value, _ statement: S, database: (any DatabaseReader)? = nil
     ) where S.QueryValue: QueryRepresentable, S.QueryValue.QueryOutput == Value {
-        self.init(wrappedValue: wrappedValue)
+        self.init(unobserved: wrappedValue)
         box.observe(FirstRow(statement: statement), in: database) { value in
             guard let value else { throw NoRow() }
             return value
@@ -107,7 +107,7 @@ extension FetchOne {
     public init<S: Statement, Wrapped: Sendable>(
         wrappedValue: Value = nil, _ statement: S, database: (any DatabaseReader)? = nil
     ) where S.QueryValue: QueryRepresentable, S.QueryValue.QueryOutput == Wrapped?, Value == Wrapped? {
-        self.init(wrappedValue: wrappedValue)
+        self.init(unobserved: wrappedValue)
         box.observe(FirstRow(statement: statement), in: database) { row in row.flatMap { $0 } }
     }
 
