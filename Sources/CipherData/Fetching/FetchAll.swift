@@ -25,7 +25,9 @@ import CipherStore
     /// What makes sections of the rows.
     var divide: (@Sendable ([Element]) -> ResultsSectionCollection<Element>)?
 
+    // Of rows of a table, `init(wrappedValue:database:)` shows all.
     /// Makes a property that has rows of its own until it is given a query by `load`.
+    @_disfavoredOverload
     public init(wrappedValue: [Element] = []) { box = FetchBox(wrappedValue) }
 
     /// Makes a property of a request.

@@ -77,6 +77,10 @@ extension FetchAll {
 
 extension FetchAll where Element: Table & QueryRepresentable, Element.QueryOutput == Element {
     /// Makes a property of all rows of a table: `@FetchAll var reminders: [Reminder]`.
+    ///
+    /// - parameters:
+    ///     - wrappedValue: The rows until there are others.
+    ///     - database: Where; by default, in ``DependencyValues/defaultDatabase``.
     public init(wrappedValue: [Element] = [], database: (any DatabaseReader)? = nil)
     where
         Element.DefaultScope: SelectStatement, Element.DefaultScope.QueryValue == (),
