@@ -21,7 +21,9 @@ import CipherStore
         let box: FetchBox<Value>
     #endif
 
+    // Of a row with a key, `init(wrappedValue:database:)` shows what becomes of it.
     /// Makes a property that has a value of its own until it is given a query by `load`.
+    @_disfavoredOverload
     public init(wrappedValue: Value) { self.init(unobserved: wrappedValue) }
 
     /// Makes a property that observes nothing yet.

@@ -76,6 +76,13 @@ extension PrimaryKeyedTable {
                 keyCondition(record, writableColumnNames, Set(columns.primaryKey.queryColumnNames))))
     }
 
+    /// The row that has the record's key.
+    package static func find(keyOf record: Self) -> Where<Self> {
+        Where(
+            FragmentList(
+                keyCondition(record, writableColumnNames, Set(columns.primaryKey.names))))
+    }
+
     /// That the key is the record's.
     private static func keyCondition(_ record: Self, _ names: [String], _ key: Set<String>) -> QueryFragment {
         var row = RowWriter(QueryFragment("("))

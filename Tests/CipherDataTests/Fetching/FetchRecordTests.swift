@@ -1,0 +1,63 @@
+import CipherData
+import Testing
+
+/// Properties of rows that are known already.
+@Suite(.timeLimit(.minutes(10))) struct FetchRecordTests {
+    private final class Model: Sendable {
+        let errand: FetchOne<Errand>
+
+        init(_ errand: Errand) { self.errand = FetchOne(wrappedValue: errand) }
+    }
+
+    private let store: ErrandStore
+    private var database: any DatabaseWriter { store.database }
+
+    init() throws { store = try ErrandStore() }
+
+    @Test func aRowIsWhatBecomesOfIt() async throws {
+        let errand = FetchOne(wrappedValue: Errand(id: 1, title: "stale"), database: database)
+        #expect(errand.wrappedValue.title == "a")
+        try await database.write { db in try Errand.find(1).update { $0.title = "new" }.execute(db) }
+        #expect(await errand.values.waits(for: Errand(id: 1, title: "new", place: "Work", due: 3)))
+        try await database.write { db in try Errand.find(1).delete().execute(db) }
+        await #expect(throws: NoRow.self) { try await errand.load() }
+        #expect(errand.wrappedValue.title == "new")
+    }
+
+    @Test func itIsInTheDefaultDatabase() {
+        let model = withDependencies {
+            $0.defaultDatabase = database
+        } operation: {
+            Model(Errand(id: 2, title: "stale"))
+        }
+        #expect(model.errand.wrappedValue.title == "b")
+    }
+
+    @Test func anOptionalRowIsNilWhenItGoes() async throws {
+        let known: Errand? = Errand(id: 1, title: "stale")
+        let errand = FetchOne(wrappedValue: known, database: database)
+        #expect(errand.wrappedValue?.title == "a")
+        try await database.write { db in try Errand.find(1).delete().execute(db) }
+        #expect(await errand.values.waits(for: nil))
+    }
+
+    @Test func noRowWaitsForItsStatement() async throws {
+        let errand = FetchOne<Errand?>(wrappedValue: nil, database: database)
+        #expect(errand.wrappedValue == nil && !errand.isLoading)
+        try await errand.load(Errand.find(3), database: database)
+        #expect(errand.wrappedValue?.title == "c")
+    }
+
+    @Test func anOptionalRowOfATableIsItsFirst() async throws {
+        @FetchOne(database: database) var errand: Errand?
+        #expect(errand?.id == 1)
+        try await database.write { db in try Errand.delete().execute(db) }
+        #expect(await $errand.values.waits(for: nil))
+        withDependencies {
+            $0.defaultDatabase = database
+        } operation: {
+            @FetchOne var helper: Helper?
+            #expect(helper?.name == "Ann")
+        }
+    }
+}
