@@ -152,7 +152,7 @@ private let createItems =
             try Item.insert { Item(title: "Tea", isDone: true) }.execute(db)
         }
         @FetchAll(Item.order(by: \.title), sectionBy: { $0.isDone }, database: database) var items
-        #expect($items.sections.map(\.name) == ["false", "true"])
+        #expect($items.sections.map(\.name) == ["0", "1"])
         #expect($items.sections.map(\.count) == [2, 1])
         let titles = FetchAll(
             Item.order(by: \.title).select(\.title), sectionBy: { $0.prefix(1) }, database: database)

@@ -17,9 +17,9 @@ import CipherStore
 @propertyWrapper public struct FetchAll<Element: Sendable>: Sendable {
     #if canImport(SwiftUI)
         // A view makes its properties anew each time, and SwiftUI keeps the first box for them.
-        @State var box: FetchBox<[Element]>
+        @State var box: FetchBox<FetchedRows<Element>>
     #else
-        let box: FetchBox<[Element]>
+        let box: FetchBox<FetchedRows<Element>>
     #endif
 
     /// What makes sections of the rows.
@@ -28,7 +28,10 @@ import CipherStore
     // Of rows of a table, `init(wrappedValue:database:)` shows all.
     /// Makes a property that has rows of its own until it is given a query by `load`.
     @_disfavoredOverload
-    public init(wrappedValue: [Element] = []) { box = FetchBox(wrappedValue) }
+    public init(wrappedValue: [Element] = []) { self.init(unobserved: wrappedValue) }
+
+    /// Makes a property that observes nothing yet.
+    init(unobserved rows: [Element]) { box = FetchBox(FetchedRows(elements: rows)) }
 
     /// Makes a property of a request.
     ///
@@ -40,12 +43,12 @@ import CipherStore
         wrappedValue: [Element] = [], _ request: some FetchKeyRequest<[Element]>,
         database: (any DatabaseReader)? = nil
     ) {
-        box = FetchBox(wrappedValue)
-        box.observe(request, in: database) { $0 }
+        self.init(unobserved: wrappedValue)
+        box.observe(request, in: database) { rows in FetchedRows(elements: rows) }
     }
 
     /// The rows that were fetched last.
-    public var wrappedValue: [Element] { box.value }
+    public var wrappedValue: [Element] { box.value.elements }
 
     /// The property itself.
     public var projectedValue: Self {
@@ -60,7 +63,7 @@ import CipherStore
     public var loadError: (any Error)? { box.error }
 
     /// The rows, and those that follow. A loop that is slow sees the last ones only.
-    public var values: AsyncStream<[Element]> { box.values() }
+    public var values: AsyncStream<[Element]> { box.values { rows in rows.elements } }
 
     /// Fetches once more, and waits for it.
     ///
@@ -78,6 +81,6 @@ import CipherStore
     @discardableResult public func load(
         _ request: some FetchKeyRequest<[Element]>, database: (any DatabaseReader)? = nil
     ) async throws -> FetchSubscription {
-        try await box.load(request, in: database) { $0 }
+        try await box.load(request, in: database) { rows in FetchedRows(elements: rows) }
     }
 }

@@ -20,6 +20,12 @@ final class FetchBox<Value: Sendable>: Observable, Sendable {
         let reload: @Sendable () async throws -> Void
     }
 
+    /// A stream of the values, or of something that is made of them.
+    private struct Stream {
+        let yield: @Sendable (Value) -> Void
+        let finish: @Sendable () -> Void
+    }
+
     private struct State {
         var value: Value
         var error: (any Error)?
@@ -27,7 +33,7 @@ final class FetchBox<Value: Sendable>: Observable, Sendable {
         /// cancelled, and the property goes on with them.
         var loads: [Load] = []
         var lastRound = 0
-        var streams: [Int: AsyncStream<Value>.Continuation] = [:]
+        var streams: [Int: Stream] = [:]
         var lastStream = 0
 
         var isLoading: Bool { loads.last?.isPending ?? false }
@@ -94,12 +100,20 @@ final class FetchBox<Value: Sendable>: Observable, Sendable {
     }
 
     /// The value, and those that follow.
-    func values() -> AsyncStream<Value> {
+    func values() -> AsyncStream<Value> { values { value in value } }
+
+    /// What is made of the value, and of those that follow.
+    func values<Output: Sendable>(
+        _ transform: @escaping @Sendable (Value) -> Output
+    ) -> AsyncStream<Output> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            let stream = Stream(
+                yield: { value in _ = continuation.yield(transform(value)) },
+                finish: { continuation.finish() })
             let id = state.withLock { state in
                 state.lastStream += 1
-                state.streams[state.lastStream] = continuation
-                continuation.yield(state.value)
+                state.streams[state.lastStream] = stream
+                stream.yield(state.value)
                 return state.lastStream
             }
             continuation.onTermination = { [weak self] _ in

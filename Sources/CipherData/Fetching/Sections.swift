@@ -4,8 +4,8 @@ import TypedQueries
 public struct ResultsSection<Element: Sendable>: Sendable, Identifiable, RandomAccessCollection {
     /// What tells a section from the others of a list.
     public struct ID: Hashable, Sendable {
-        /// The value that the rows have in common, as text.
-        public let name: String
+        /// The value that the rows have in common, as text; nil where it is nil, or NULL.
+        public let name: String?
         /// How many sections of that name come before.
         let number: Int
     }
@@ -16,8 +16,8 @@ public struct ResultsSection<Element: Sendable>: Sendable, Identifiable, RandomA
     /// The rows.
     public let elements: ArraySlice<Element>
 
-    /// The value that the rows have in common, as text.
-    public var name: String { id.name }
+    /// The value that the rows have in common, as text; nil where it is nil, or NULL.
+    public var name: String? { id.name }
 
     /// The first position: sections are counted from 0.
     public var startIndex: Int { 0 }
@@ -32,15 +32,16 @@ public struct ResultsSection<Element: Sendable>: Sendable, Identifiable, RandomA
 /// The sections of a list of rows, in the order of the rows.
 ///
 /// ```swift
-/// @FetchAll(Reminder.order(by: \.priority), sectionBy: { $0.priority }) var reminders
+/// @FetchAll(Reminder.order(by: \.title), sectionBy: \.category) var reminders
 ///
 /// for section in $reminders.sections {
-///     print(section.name)
+///     print(section.name ?? "other")
 ///     for reminder in section { print("  \(reminder.title)") }
 /// }
 /// ```
 ///
-/// Rows of one value that do not follow each other make several sections, so the query should be ordered by it.
+/// By an expression of the columns, SQLite orders the rows first, so each value has one section. By a function of the rows,
+/// those of one value that do not follow each other make several, so the query should be ordered by it.
 public struct ResultsSectionCollection<Element: Sendable>: RandomAccessCollection, Sendable {
     private var sections: [ResultsSection<Element>] = []
 
@@ -50,18 +51,41 @@ public struct ResultsSectionCollection<Element: Sendable>: RandomAccessCollectio
     ///     - rows: The rows.
     ///     - value: What the rows of a section have in common.
     public init<Value: Equatable>(_ rows: [Element], by value: (Element) -> Value) {
-        var counts: [String: Int] = [:]
+        var counts: [String?: Int] = [:]
         var start = 0
         while start < rows.count {
             let common = value(rows[start])
             let end = rows[start...].firstIndex { value($0) != common } ?? rows.count
-            let name = "\(common)"
-            sections.append(
-                ResultsSection(
-                    id: .init(name: name, number: counts[name, default: 0]), elements: rows[start..<end]))
-            counts[name, default: 0] += 1
+            append(rows[start..<end], Self.text(of: common), &counts)
             start = end
         }
+    }
+
+    /// Divides rows by the names of their sections, of which there is one for each row.
+    init(_ rows: [Element], names: [String?]) {
+        var counts: [String?: Int] = [:]
+        var start = 0
+        while start < rows.count {
+            let name = names[start]
+            let end = names[start...].firstIndex { $0 != name } ?? rows.count
+            append(rows[start..<end], name, &counts)
+            start = end
+        }
+    }
+
+    private mutating func append(
+        _ rows: ArraySlice<Element>, _ name: String?, _ counts: inout [String?: Int]
+    ) {
+        let number = counts[name, default: 0]
+        sections.append(ResultsSection(id: .init(name: name, number: number), elements: rows))
+        counts[name] = number + 1
+    }
+
+    /// A value as text, nil if it is nil.
+    private static func text(of value: Any) -> String? {
+        let mirror = Mirror(reflecting: value)
+        guard mirror.displayStyle == .optional else { return "\(value)" }
+        return mirror.children.first.flatMap { text(of: $0.value) }
     }
 
     /// The first position.
@@ -72,57 +96,4 @@ public struct ResultsSectionCollection<Element: Sendable>: RandomAccessCollectio
 
     /// The section at a position.
     public subscript(position: Int) -> ResultsSection<Element> { sections[position] }
-}
-
-extension FetchAll {
-    /// Makes a property of a request whose rows have sections.
-    ///
-    /// - parameters:
-    ///     - wrappedValue: The rows until there are others.
-    ///     - request: What to fetch.
-    ///     - value: What the rows of a section have in common.
-    ///     - database: Where; by default, in ``DependencyValues/defaultDatabase``.
-    public init<Value: Equatable>(
-        wrappedValue: [Element] = [], _ request: some FetchKeyRequest<[Element]>,
-        sectionBy value: @escaping @Sendable (Element) -> Value, database: (any DatabaseReader)? = nil
-    ) {
-        self.init(wrappedValue: wrappedValue, request, database: database)
-        divide = { ResultsSectionCollection($0, by: value) }
-    }
-
-    /// Makes a property of a statement whose rows have sections.
-    ///
-    /// - parameters:
-    ///     - wrappedValue: The rows until there are others.
-    ///     - statement: What to fetch.
-    ///     - value: What the rows of a section have in common.
-    ///     - database: Where; by default, in ``DependencyValues/defaultDatabase``.
-    public init<S: Statement, Value: Equatable>(
-        wrappedValue: [Element] = [], _ statement: S,
-        sectionBy value: @escaping @Sendable (Element) -> Value, database: (any DatabaseReader)? = nil
-    ) where S.QueryValue: QueryRepresentable, S.QueryValue.QueryOutput == Element {
-        self.init(
-            wrappedValue: wrappedValue, AllRows(statement: statement), sectionBy: value, database: database)
-    }
-
-    /// Makes a property of a SELECT of whole rows, which have sections.
-    ///
-    /// - parameters:
-    ///     - wrappedValue: The rows until there are others.
-    ///     - statement: What to fetch.
-    ///     - value: What the rows of a section have in common.
-    ///     - database: Where; by default, in ``DependencyValues/defaultDatabase``.
-    public init<S: SelectStatement, Value: Equatable>(
-        wrappedValue: [Element] = [], _ statement: S,
-        sectionBy value: @escaping @Sendable (Element) -> Value, database: (any DatabaseReader)? = nil
-    ) where S.QueryValue == (), S.Joins == Joined<>, S.From.QueryOutput == Element {
-        self.init(
-            wrappedValue: wrappedValue, AllRecords(statement: statement), sectionBy: value, database: database
-        )
-    }
-
-    /// The rows in sections: in one, unless `sectionBy:` says otherwise.
-    public var sections: ResultsSectionCollection<Element> {
-        divide?(wrappedValue) ?? ResultsSectionCollection(wrappedValue) { _ in "" }
-    }
 }

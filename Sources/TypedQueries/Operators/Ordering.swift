@@ -14,10 +14,14 @@ public struct OrderingTerm: QueryExpression, Sendable {
     /// The SQL of the term.
     public let queryFragment: QueryFragment
 
+    /// What is ordered by, without the direction.
+    let expression: QueryFragment
+
     init<Expression: QueryExpression>(
         _ expression: Expression, _ direction: StaticString, _ nulls: NullsOrdering?
     ) where Expression.QueryValue: QueryRepresentable {
         let whole = expression.queryFragment
+        self.expression = whole
         guard Expression.QueryValue.columnWidth > 1 else {
             queryFragment = Self.term(whole, direction, nulls)
             return

@@ -33,3 +33,41 @@ extension QueryFragment {
         }
     }
 }
+
+// Rows beside a value by which they are divided.
+
+extension Select where Columns == (), Joins == NoJoins {
+    /// Whole rows with the text of an expression, in its order first.
+    ///
+    /// - parameter term: An expression of one column, or a term of an order.
+    package func divided(by term: some QueryExpression) -> Select<(From, String?), From, NoJoins> {
+        var columns = QueryFragment()
+        columns.append(columnsOf: From.self)
+        return Select<(From, String?), From, NoJoins>(clauses: clauses.divided(columns, by: term))
+    }
+}
+
+extension Select where Columns: QueryRepresentable, Joins == NoJoins {
+    /// What is selected with the text of an expression, in its order first.
+    ///
+    /// - parameter term: An expression of one column, or a term of an order.
+    package func divided(by term: some QueryExpression) -> Select<(Columns, String?), From, NoJoins> {
+        Select<(Columns, String?), From, NoJoins>(clauses: clauses.divided(clauses.columns, by: term))
+    }
+}
+
+extension SelectClauses {
+    /// The clauses with the text of an expression behind columns, in its order first.
+    fileprivate func divided(_ columns: QueryFragment, by term: some QueryExpression) -> SelectClauses {
+        let order = term.queryFragment
+        var text = QueryFragment("CAST(")
+        text.append((term as? OrderingTerm)?.expression ?? order)
+        text.append(literal: " AS TEXT)")
+        var result = self
+        result.columns = columns
+        result.columns.append(term: text)
+        result.ordering = order
+        Self.join(&result.ordering, ordering)
+        return result
+    }
+}
