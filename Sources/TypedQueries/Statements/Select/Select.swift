@@ -128,7 +128,7 @@ extension Select {
     /// Orders rows in no way.
     public func unordered() -> Self { with { $0.ordering = QueryFragment() } }
 
-    /// Limits the number of rows.
+    /// Limits the number of rows. Of several calls the last one counts, with its offset or without one.
     ///
     /// - parameters:
     ///     - count: How many rows there are at most.
@@ -137,15 +137,15 @@ extension Select {
     public func limit(_ count: Int, offset: Int? = nil) -> Self {
         with {
             $0.limit = QueryFragment(binding: .int(Int64(count)))
-            if let offset { $0.offset = QueryFragment(binding: .int(Int64(offset))) }
+            $0.offset = offset.map { QueryFragment(binding: .int(Int64($0))) } ?? QueryFragment()
         }
     }
 
-    /// Limits the number of rows by an expression.
+    /// Limits the number of rows by an expression. Of several calls the last one counts, with its offset or without one.
     public func limit(_ count: some QueryExpression<Int>, offset: (any QueryExpression<Int>)? = nil) -> Self {
         with {
             $0.limit = count.queryFragment
-            if let offset { $0.offset = offset.queryFragment }
+            $0.offset = offset?.queryFragment ?? QueryFragment()
         }
     }
 
