@@ -80,7 +80,7 @@ extension PrimaryKeyedTable {
     package static func find(keyOf record: Self) -> Where<Self> {
         Where(
             FragmentList(
-                keyCondition(record, writableColumnNames, Set(columns.primaryKey.names))))
+                keyCondition(record, writableColumnNames, Set(columns.primaryKey.queryColumnNames))))
     }
 
     /// That the key is the record's.
