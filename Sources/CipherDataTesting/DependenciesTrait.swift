@@ -50,4 +50,20 @@ extension Trait where Self == DependenciesTrait {
     ) -> Self {
         DependenciesTrait(updates)
     }
+
+    /// Sets one dependency for each test.
+    ///
+    /// ```swift
+    /// @Suite(.dependency(\.defaultDatabase, try appDatabase()))
+    /// ```
+    ///
+    /// - parameters:
+    ///     - keyPath: The value.
+    ///     - value: What it is. It is made once for each test, and its error is that of the test.
+    public static func dependency<Value: Sendable>(
+        _ keyPath: any WritableKeyPath<DependencyValues, Value> & Sendable,
+        _ value: @autoclosure @escaping @Sendable () throws -> Value
+    ) -> Self {
+        DependenciesTrait { $0[keyPath: keyPath] = try value() }
+    }
 }

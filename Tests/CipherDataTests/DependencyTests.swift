@@ -138,3 +138,13 @@ struct DependencyTests {
         #expect(try database.read { db in try db.tableExists("a") })
     }
 }
+
+/// One dependency of a suite.
+@Suite(.dependency(\.defaultDatabase, try DatabaseQueue())) struct DependencyTraitTests {
+    @Dependency(\.defaultDatabase) private var database
+
+    @Test(arguments: 0..<3) func eachTestHasADatabaseOfItsOwn(number: Int) throws {
+        try database.execute("CREATE TABLE a (n)")
+        #expect(try database.read { db in try db.tableExists("a") })
+    }
+}
