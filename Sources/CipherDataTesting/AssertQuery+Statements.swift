@@ -21,6 +21,28 @@ public func assertQuery<S: SelectStatement>(
     try assertRows(of: statement, database, sql, results, sourceLocation) { db in try statement.fetchAll(db) }
 }
 
+/// Expects the SQL and the rows of a statement that selects several expressions: a tuple's elements are columns.
+///
+/// - throws: What the statement throws.
+public func assertQuery<
+    S: Statement, V1: QueryRepresentable, V2: QueryRepresentable, each V: QueryRepresentable
+>(
+    _ statement: S, database: (any DatabaseWriter)? = nil, sql: (() -> String)? = nil,
+    results: (() -> String)? = nil, sourceLocation: SourceLocation = #_sourceLocation
+) throws where S.QueryValue == (V1, V2, repeat each V) {
+    try assertRows(of: statement, database, sql, results, sourceLocation) { db in try statement.fetchAll(db) }
+}
+
+/// Expects the SQL and the rows of a SELECT of whole rows with those that are joined to them: each is a column.
+///
+/// - throws: What the statement throws.
+public func assertQuery<S: SelectStatement, J1: Table, each J: Table>(
+    _ statement: S, database: (any DatabaseWriter)? = nil, sql: (() -> String)? = nil,
+    results: (() -> String)? = nil, sourceLocation: SourceLocation = #_sourceLocation
+) throws where S.QueryValue == (), S.Joins == Joined<J1, repeat each J> {
+    try assertRows(of: statement, database, sql, results, sourceLocation) { db in try statement.fetchAll(db) }
+}
+
 private func assertRows<Row>(
     of statement: some Statement, _ database: (any DatabaseWriter)?, _ sql: (() -> String)?,
     _ results: (() -> String)?, _ sourceLocation: SourceLocation, _ fetch: (Database) throws -> [Row]
