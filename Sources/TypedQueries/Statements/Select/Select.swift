@@ -185,6 +185,15 @@ extension Select where From == NoTable, Joins == NoJoins {
     }
 }
 
+extension Select where Columns == (), From == NoTable, Joins == NoJoins {
+    /// Makes a statement that calls a function which returns nothing, as a trigger may: `Select($didInsert(new.id))`.
+    public init(_ call: some QueryExpression<()>) {
+        var clauses = SelectClauses()
+        clauses.columns = call.queryFragment
+        self.init(clauses: clauses)
+    }
+}
+
 extension Select where From: PrimaryKeyedTable {
     /// Adds that the key is a value.
     public func find(_ key: From.PrimaryKey.QueryOutput) -> Self {
