@@ -139,6 +139,21 @@ private enum Timed {
         #expect(found.compactMap { $0?.recordPrimaryKey } == keys)
     }
 
+    @Test func aRowInSwiftKnowsWhichOneItIs() async throws {
+        let uuid = try #require(UUID(uuidString: id))
+        #expect(Texts.Note(id: uuid).syncMetadataID == .init(recordPrimaryKey: id, recordType: "note"))
+        #expect(Bytes.Note(id: uuid).syncMetadataID == .init(recordPrimaryKey: id, recordType: "note"))
+        #expect(Names.Note(id: "\u{C4}1").syncMetadataID.recordPrimaryKey == "\u{C4}1")
+        #expect(Timed.Event(id: 7, start: .now).syncMetadataID.recordPrimaryKey == "7")
+        let pair = try SyncPair("CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, text TEXT)", ["note"])
+        let note = Bytes.Note(id: uuid, text: "milk")
+        let found = try await pair.here.write { db throws in
+            try Bytes.Note.insert { note }.execute(db)
+            return try SyncMetadata.find(note.syncMetadataID).fetchOne(db)
+        }
+        #expect(found?.recordPrimaryKey == id)
+    }
+
     @Test func timesInMillisecondsAreReadFromTheJSONOfRows() throws {
         let folder = try TestFolder()
         let queue = try DatabaseQueue(path: folder.file("events.db"), configuration: .encrypted)

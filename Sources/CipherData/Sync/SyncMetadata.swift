@@ -85,6 +85,28 @@ extension PrimaryKeyedTableDefinition where PrimaryKey: QueryBindable {
     public var syncMetadataID: SyncMetadataID<QueryValue, PrimaryKey> { SyncMetadataID(key: primaryKey) }
 }
 
+extension PrimaryKeyedTable where PrimaryKey: QueryBindable {
+    /// The row as synchronization knows it: `SyncMetadata.find(list.syncMetadataID)`.
+    public var syncMetadataID: SyncMetadata.ID {
+        SyncMetadata.ID(
+            recordPrimaryKey: keyBindings.first?.syncMetadataKey ?? "", recordType: Self.tableName)
+    }
+}
+
+extension QueryBinding {
+    /// The value as the text of a key.
+    fileprivate var syncMetadataKey: String? {
+        switch self {
+        case .text(let text): text
+        case .int(let number): "\(number)"
+        case .uuid(let id), .uuidBytes(let id): id.uuidString
+        case .blob(let bytes) where bytes.count == 16:
+            bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)).uuidString }
+        default: nil
+        }
+    }
+}
+
 /// A row as synchronization knows it: its key as text, and the name of its table.
 public struct SyncMetadataID<Root: TypedQueries.Table, Key: QueryRepresentable>: QueryExpression, Sendable {
     /// The type of its values.

@@ -83,6 +83,15 @@ extension PrimaryKeyedTable {
                 keyCondition(record, writableColumnNames, Set(columns.primaryKey.queryColumnNames))))
     }
 
+    /// The values of the record's key, as they are stored.
+    package var keyBindings: [QueryBinding] {
+        let key = Set(Self.columns.primaryKey.names)
+        var row = RowWriter()
+        row.form = .some(Self.writableColumnNames.map { key.contains($0) }, 0)
+        writeValues(to: &row)
+        return row.takeFragment().bindings
+    }
+
     /// That the key is the record's.
     private static func keyCondition(_ record: Self, _ names: [String], _ key: Set<String>) -> QueryFragment {
         var row = RowWriter(QueryFragment("("))
