@@ -44,6 +44,17 @@ import Testing
         }
     }
 
+    @Test func secondsHaveDecimals() throws {
+        expectSQL(event.day.fractionalSecond, #"CAST(strftime('%f', "events"."day") AS REAL)"#)
+        try withTables { db throws in
+            try Event.insert { Event(date.addingTimeInterval(0.25)) }.execute(db)
+            let text = try Event.select { $0.day.fractionalSecond }.fetchOne(db)
+            #expect(text == 30.25)
+            let missing = try Event.select { $0.end.fractionalSecond }.fetchOne(db)
+            #expect(missing == .some(nil))
+        }
+    }
+
     @Test func partsOfDatesAreNumbers() throws {
         try withTables { db throws in
             try Event.insert { Event(date) }.execute(db)

@@ -57,6 +57,10 @@ extension QueryExpression where QueryValue: DateStorage {
     public var minute: SQLQueryExpression<QueryValue.DatePart> { part("%M") }
     /// The second, 0 to 59.
     public var second: SQLQueryExpression<QueryValue.DatePart> { part("%S") }
+    /// The second with its decimals, to milliseconds: 0.0 to 59.999.
+    public var fractionalSecond: SQLQueryExpression<QueryValue.DateFraction> {
+        SQLQueryExpression("CAST(strftime('%f', \(dateArguments(DateModifiers()))) AS REAL)")
+    }
     /// The day of the week, 0 to 6: 0 is Sunday.
     public var weekday: SQLQueryExpression<QueryValue.DatePart> { part("%w") }
     /// The day of the year, 1 to 366.

@@ -7,6 +7,9 @@ public protocol DateStorage: QueryRepresentable {
     /// The type of a part of the date, such as the year: an integer, or an optional one.
     associatedtype DatePart: QueryRepresentable = Int
 
+    /// The type of a part of the date with decimals: a number, or an optional one.
+    associatedtype DateFraction: QueryRepresentable = Double
+
     /// The type of a text that is made of the date.
     associatedtype DateText: QueryRepresentable = String
 
@@ -56,6 +59,8 @@ extension Date.JulianDayRepresentation: DateStorage {
 extension Optional: DateStorage where Wrapped: DateStorage {
     /// A part of a date that may be NULL.
     public typealias DatePart = Wrapped.DatePart?
+    /// A part with decimals of a date that may be NULL.
+    public typealias DateFraction = Wrapped.DateFraction?
     /// A text of a date that may be NULL.
     public typealias DateText = Wrapped.DateText?
 
