@@ -34,8 +34,12 @@ extension PrimaryKeyedTable {
     /// ```swift
     /// Reminder.upsert { Reminder.Draft(reminder) }
     /// ```
+    ///
+    /// - parameters:
+    ///     - policy: What becomes of a row that violates another constraint.
+    ///     - values: The rows.
     public static func upsert(
-        @InsertValuesBuilder<Self> values: () -> InsertedRows
+        or policy: ConflictPolicy? = nil, @InsertValuesBuilder<Self> values: () -> InsertedRows
     ) -> Insert<Self, ()> {
         let key = Set(columns.primaryKey.queryColumnNames)
         var updates = Updates<Self>()
@@ -50,7 +54,7 @@ extension PrimaryKeyedTable {
         var clause = ConflictClause()
         clause.target = columns.primaryKey.queryFragment.unqualified(Self.self)
         clause.assignments = updates.assignments
-        return insert(values: values).conflict(clause)
+        return insert(or: policy, values: values).conflict(clause)
     }
 
     /// Updates all columns of the row that has the record's key.

@@ -2,7 +2,11 @@
 
 extension Table {
     /// Inserts a row of default values.
-    public static func insert() -> Insert<Self, ()> { Insert(nil, .defaults) }
+    ///
+    /// - parameter policy: What becomes of a row that violates a constraint.
+    public static func insert(or policy: ConflictPolicy? = nil) -> Insert<Self, ()> {
+        Insert(policy, .defaults)
+    }
 
     /// Inserts rows.
     ///
