@@ -166,6 +166,7 @@ import Testing
             }
         }
         await expect("share") { try await engine.share(record: 1) }
+        await expect("share") { try await engine.share(record: 1) { $0["title"] = "Join" } }
         await expect("unshare") { try await engine.unshare(record: 1) }
         await expect("acceptShare") { try await engine.acceptShare(metadata: 1) }
     }

@@ -139,6 +139,16 @@ private enum Timed {
         #expect(found.compactMap { $0?.recordPrimaryKey } == keys)
     }
 
+    @Test func nothingHasToBeAttachedForThem() async throws {
+        let pair = try SyncPair("CREATE TABLE note (id TEXT PRIMARY KEY NOT NULL, text TEXT)", ["note"])
+        try pair.here.execute("INSERT INTO note VALUES ('\(id)', 'milk')")
+        let count = try await pair.here.read { db throws in
+            try db.attachMetadatabase()
+            return try SyncMetadata.all.fetchCount(db)
+        }
+        #expect(count == 1)
+    }
+
     @Test func aRowInSwiftKnowsWhichOneItIs() async throws {
         let uuid = try #require(UUID(uuidString: id))
         #expect(Texts.Note(id: uuid).syncMetadataID == .init(recordPrimaryKey: id, recordType: "note"))

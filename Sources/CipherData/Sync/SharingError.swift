@@ -12,11 +12,30 @@ public struct SharingError: Error, Equatable, Sendable, CustomStringConvertible 
     }
 }
 
+/// What the others would see of a shared row. It comes with spaces.
+public struct ShareSettings: Sendable {
+    /// A value by its key, such as a title: none yet, and none is kept.
+    public subscript(key: String) -> (any Sendable)? {
+        get { nil }
+        nonmutating set {}
+    }
+}
+
 extension SyncEngine {
     /// Shares a row. It comes with spaces.
     ///
     /// - throws: ``SharingError``, always.
     public func share<Record>(record: Record) async throws { throw SharingError(operation: "share") }
+
+    /// Shares a row. It comes with spaces.
+    ///
+    /// - parameters:
+    ///     - record: The row.
+    ///     - configure: Would say what the others see of it. It is not called.
+    /// - throws: ``SharingError``, always.
+    public func share<Record>(record: Record, configure: (ShareSettings) -> Void) async throws {
+        throw SharingError(operation: "share")
+    }
 
     /// Ends the sharing of a row. It comes with spaces.
     ///

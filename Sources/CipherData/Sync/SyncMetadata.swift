@@ -72,6 +72,15 @@ extension SyncMetadata {
     }
 }
 
+extension Database {
+    /// Does nothing: what ``SyncMetadata`` reads is in the file of the rows, on each of its connections.
+    ///
+    /// It is there so that code that attaches another file for it, as SQLiteData needs it, goes on to compile.
+    ///
+    /// - throws: Nothing.
+    public func attachMetadatabase() throws {}
+}
+
 extension SyncMetadata.TableColumns {
     /// The key of the row: a UUID in lower case, or a text that is none as it is.
     public var recordPrimaryKey: TableColumn<SyncMetadata, String> { id.recordPrimaryKey }
