@@ -107,4 +107,23 @@ public struct StateRows: Hashable, Sendable {
         self.table = table
         self.keys = keys
     }
+
+    /// Whether two selections have the same rows of a table, by what SQLite takes for one name. Swift's strings
+    /// would take two tables for one, of which one has an "é" of one code point and the other one of two.
+    ///
+    /// - parameters:
+    ///     - first: A selection.
+    ///     - second: Another one.
+    /// - returns: Whether names and keys are the same.
+    public static func == (first: StateRows, second: StateRows) -> Bool {
+        first.keys == second.keys && first.table.map(\.nameKey) == second.table.map(\.nameKey)
+    }
+
+    /// Feeds what `==` compares.
+    ///
+    /// - parameter hasher: The hasher that takes it.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(table.map(\.nameKey))
+        hasher.combine(keys)
+    }
 }

@@ -29,7 +29,8 @@ extension ReplicaFacts {
                     throw WireError(.tooLarge, "the parts have over \(limits.columnTotalMax) names")
                 }
                 for _ in 0..<count { names.append(try reader.string(upTo: limits.nameByteCountMax)) }
-                guard let name = names.first, seen.insert(name).inserted else {
+                // By bytes: Swift takes an "é" of one code point and one of two for the same text, SQLite does not.
+                guard let name = names.first, seen.insert(name.nameKey).inserted else {
                     throw WireError(.malformed, "a table of a part has no name, or comes twice")
                 }
                 tables.append(names)

@@ -142,10 +142,11 @@ extension ReplicaFacts {
         _ reader: inout WireReader, _ limits: WireLimits
     ) throws(WireError) -> [Restriction] {
         var restrictions: [Restriction] = []
+        var restricted: Set<String> = []
         for _ in 0..<(try reader.count(upTo: limits.tableCountMax, "restrictions")) {
             let table = try reader.string(upTo: limits.nameByteCountMax)
             let column = try reader.string(upTo: limits.nameByteCountMax)
-            guard !restrictions.contains(where: { $0.table == table }) else {
+            guard restricted.insert(table.nameKey).inserted else {
                 throw WireError(.malformed, "a table is restricted twice")
             }
             let receiver = try reader.identifier()

@@ -160,7 +160,7 @@ final class UploadedRows {
         var refusal = self.refusal ?? SyncError(.outsideScope, message)
         let key = StateRowKey(bytes: Array(key.bytes), isText: key.isText)
         let name = table.givenName
-        if let index = refusal.rows.firstIndex(where: { $0.table == [name] }) {
+        if let index = refusal.rows.firstIndex(where: { $0.table[0].isSameIdentifier(as: name) }) {
             if refusal.rows[index].keys.last != key { refusal.rows[index].keys.append(key) }
         } else {
             refusal.rows.append(StateRows(table: [name], keys: [key]))

@@ -82,11 +82,11 @@ struct AppliedParts {
         var parts: [AppliedPart?] = Array(repeating: nil, count: tables.count)
         var raised: [(table: Int64, part: Coverage.Part)] = []
         let indexes = Dictionary(
-            header.tables.prefix(tables.count).enumerated().map { ($1.name, $0) },
+            header.tables.prefix(tables.count).enumerated().map { ($1.name.identifierKey, $0) },
             uniquingKeysWith: { first, _ in first })
         for part in header.facts.parts {
             for name in part.tables.compactMap(\.first) {
-                guard let index = indexes[name], parts[index] == nil else {
+                guard let index = indexes[name.identifierKey], parts[index] == nil else {
                     throw SyncError(.invalidBundle, "the bundle has a part of a table that it does not name")
                 }
                 if let partial = before.partials[tables[index]] {
@@ -192,8 +192,8 @@ struct AppliedParts {
     /// Checks that a bundle whose vector says nothing of some tables, which it leaves out, was made for a
     /// replica of which the same holds. Another one would take changes for known that it never gets.
     private static func requireWhole(_ db: Database, _ header: BundleHeader, _ before: Coverage) throws {
-        let sent = Set(header.tables.map(\.name))
-        let left = header.facts.partials.compactMap(\.names.first).filter { !sent.contains($0) }
+        let sent = Set(header.tables.map { $0.name.identifierKey })
+        let left = header.facts.partials.compactMap(\.names.first).filter { !sent.contains($0.identifierKey) }
         guard !left.isEmpty else { return }
         let names = TableNames(try SyncedTable.loadAll(db), try NameAliases(db))
         for name in left {

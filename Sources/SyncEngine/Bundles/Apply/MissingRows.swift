@@ -1,3 +1,4 @@
+import CipherStore
 import SyncWire
 
 /// Rows of which a bundle brings a change, and not the write that began them, because its sender took that for known.
@@ -9,7 +10,8 @@ struct MissingRows {
     /// So many are named at once.
     private static let namedCountMax = 1000
 
-    private var keys: [String: [StateRowKey]] = [:]
+    /// By the key of the table's name: to Swift, two names of other bytes can be equal.
+    private var rows: [String: StateRows] = [:]
     private var count = 0
 
     /// Notes a row.
@@ -18,20 +20,22 @@ struct MissingRows {
     mutating func add(_ table: String, _ key: RowKey) {
         count += 1
         guard count <= Self.namedCountMax else { return }
-        keys[table, default: []].append(StateRowKey(bytes: Array(key.bytes), isText: key.isText))
+        rows[table.identifierKey, default: StateRows(table: [table], keys: [])].keys.append(
+            StateRowKey(bytes: Array(key.bytes), isText: key.isText))
     }
 
     /// - throws: ``SyncError`` of code `rowsMissing`, which names them.
     func requireNone() throws {
-        guard let table = keys.keys.sorted().first else { return }
-        assert(count > 0 && !keys.values.contains { $0.isEmpty })
+        let rows = self.rows.sorted { $0.key < $1.key }.map(\.value)
+        guard let table = rows.first?.table.first else { return }
+        assert(count > 0 && !rows.contains { $0.keys.isEmpty })
         var error = SyncError(
             .rowsMissing,
             """
             the bundle changes \(count) rows that are not here, such as one of table \(table), and does not say how they \
             began; have one of everything made, or synchronize with the sender directly
             """)
-        error.rows = keys.sorted { $0.key < $1.key }.map { StateRows(table: [$0.key], keys: $0.value) }
+        error.rows = rows
         throw error
     }
 }
