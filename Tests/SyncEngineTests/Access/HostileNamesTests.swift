@@ -64,4 +64,33 @@ import Testing
             #expect(error.rows.map(\.table[0].utf8.count).sorted() == [2, 3])
         }
     }
+
+    /// A rename gives temporary names, which begin with U+0001.
+    @Test func aRenameGoesOnBesideNamesThatBeginWithAControlCharacter() throws {
+        let stores = try TestStores()
+        let hub = try stores.create()
+        var forgery = try Forgery(hub, device, [])
+        let planted = (0..<64).map { "\u{1}\($0)" }
+        forgery.tables = [.init(name: "note", key: "id", columns: ["title"] + planted)]
+        forgery.tables += planted.map { .init(name: $0, key: "id", columns: ["c"]) }
+        forgery.rows = [
+            Forgery.Row(
+                number: 1, base: WireStamp(timestamp: 1, replica: 0, sequence: 1), values: [0: "a", 1: "b"])
+        ]
+        forgery.facts.parts = [.init(tables: [["note"]], target: VersionVector([device: 5]))]
+        try hub.take(forgery, within: nil)
+        try hub.migrate("rename") { db in
+            try db.alter(table: "note") { $0.rename(column: "title", to: "name") }
+            try db.rename(table: "tag", to: "label")
+        }
+        #expect(try hub.value("SELECT name FROM note", as: String.self) == "a")
+        let names = "SELECT count(*) FROM _sync_table WHERE name = 'label' AND tracked = 1"
+        #expect(try hub.value(names, as: Int.self) == 1)
+        let columns = "SELECT count(*) FROM _sync_column WHERE name = char(1) || '0'"
+        #expect(try hub.value(columns, as: Int.self) == 1)
+        let other = try stores.clone(hub, as: "b.db")
+        try other.execute("UPDATE note SET name = 'c'")
+        try hub.sync(other)
+        #expect(try hub.value("SELECT name FROM note", as: String.self) == "c")
+    }
 }

@@ -104,7 +104,9 @@ extension SyncedTable {
         _ db: Database, _ renamed: [(table: SyncedTable, name: String)],
         prepare: (_ table: SyncedTable, _ name: String) throws -> Void
     ) throws {
-        for (table, _) in renamed { try table.setName(db, "\u{1}\(table.number)") }
+        guard !renamed.isEmpty else { return }
+        let beginning = try Self.unusedBeginning(db, "SELECT name FROM _sync_table")
+        for (table, _) in renamed { try table.setName(db, "\(beginning)\(table.number)") }
         for (table, name) in renamed {
             try prepare(table, name)
             try NameAliases.release(db, table: name)
@@ -139,10 +141,11 @@ extension SyncedTable {
         prepare: (_ column: Column, _ name: String) throws -> Void
     ) throws {
         guard !renamed.isEmpty else { return }
+        let beginning = try Self.unusedBeginning(db, "SELECT name FROM _sync_column WHERE tbl = \(number)")
         for (column, _) in renamed {
             try Self.write(
                 db, sql: "UPDATE _sync_column SET name = ? WHERE tbl = ? AND col = ?",
-                arguments: ["\u{1}\(column.number)", number, column.number])
+                arguments: ["\(beginning)\(column.number)", number, column.number])
         }
         for (column, name) in renamed {
             try prepare(column, name)
@@ -158,6 +161,15 @@ extension SyncedTable {
         try Self.write(
             db, sql: "UPDATE _sync_column SET name = ? WHERE tbl = ? AND col = ?",
             arguments: [name, number, column.number])
+    }
+
+    /// What no name begins with, for names that stand only until all others are set. Peers name tables and columns as they
+    /// like, so one character alone can be taken.
+    private static func unusedBeginning(_ db: Database, _ names: String) throws -> String {
+        let counts = try String.fetchAll(
+            db, sql: "SELECT name FROM (\(names)) WHERE name >= char(1) AND name < char(2)"
+        ).map { $0.utf8.prefix { $0 == 1 }.count }
+        return String(repeating: "\u{1}", count: (counts.max() ?? 0) + 1)
     }
 
     // MARK: Forgetting
