@@ -14,14 +14,15 @@ struct FolderSession {
     var unreadable: Set<String> = []
     /// Bundles of files that have to give way before anybody takes what they wrote.
     var forked: Set<String> = []
-    /// Bundles that this store has no room for, or that were made for one that holds some rows only.
+    /// Bundles that this store has no room for, or that were made for one that holds some tables or rows only.
     var untakable: Set<String> = []
     /// Bundles that say something of changes which two files made under one number: what is written here can't build on
     /// them.
     var disputed: Set<String> = []
     /// Bundles that say nothing new by their numbers, and mean other changes by these.
     var suspected: Set<String> = []
-    /// Bundles of replicas that were retired before anybody saw what is in them.
+    /// Bundles that build on what is not here: of replicas that were retired before anybody saw what is in them, or on deletions
+    /// that were forgotten.
     var late: Set<String> = []
     /// What this file wrote under an identity that it gave up.
     var abandoned: (replica: ReplicaID, generation: Int64, bundles: Set<String>)?
@@ -129,10 +130,11 @@ struct FolderSession {
             } catch let error as SyncError where Self.needsWhole(error) {
                 late.insert(bundle.identity)
                 report.remarks.append("\(bundle.path): \(error.message)")
-            } catch let error as SyncError where [.capacityExceeded, .changedMeanwhile].contains(error.code) {
+            } catch let error where Self.isUntakable(error) {
                 // Its author can do nothing about it, and what others wrote, and what is written here, does not wait.
                 untakable.insert(bundle.identity)
-                report.remarks.append("\(bundle.path): \(error.message)")
+                let message = (error as? SyncError)?.message ?? (error as? DatabaseError)?.message
+                report.remarks.append("\(bundle.path): \(message ?? "it can't be taken in")")
             }
         }
         // Those that were found broken before, and are still missed.
@@ -186,6 +188,7 @@ struct FolderSession {
         }
         let header = try BundleFile.header(of: folder.open(bundle.file))
         try bundle.require(sender: header.sender, base: header.base, target: header.target)
+        try Self.requireAllTables(header)
         return try peer.receive { sink in
             let (file, source) = try folder.open(bundle.file, digest: bundle.digest)
             try BundleFile.forEachFrame(of: file, path: bundle.path, progress: report) { frame in
@@ -199,7 +202,31 @@ struct FolderSession {
 
     /// Whether an error is about what a bundle builds on, so that one of everything would be taken in.
     private static func needsWhole(_ error: SyncError) -> Bool {
-        error.code == .rowsMissing || (error.code == .retiredReplica && error.isOfSender)
+        [.rowsMissing, .resyncRequired].contains(error.code)
+            || (error.code == .retiredReplica && error.isOfSender)
+    }
+
+    /// Whether an error is about what one bundle brings, and neither its author nor this store can do anything about it.
+    private static func isUntakable(_ error: any Error) -> Bool {
+        switch error {
+        case let error as SyncError:
+            [.capacityExceeded, .changedMeanwhile, .scopeUnsupported].contains(error.code)
+        case let error as DatabaseError: error.resultCode == .SQLITE_TOOBIG
+        default: false
+        }
+    }
+
+    /// Throws for a bundle that says of single tables more than of all, or was made for who holds some rows. Nobody who may
+    /// write to a folder makes one, and who took it in could write to no folder any more (``StorePeer/requireAllTables``).
+    private static func requireAllTables(_ header: BundleHeader) throws {
+        guard header.facts.parts.allSatisfy({ header.target.covers($0.target) }),
+            header.facts.partials.isEmpty, header.facts.restrictions.isEmpty
+        else {
+            throw SyncError(
+                .scopeUnsupported,
+                "the bundle has changes of some tables only, or some rows of one, and a folder holds all tables or none"
+            )
+        }
     }
 
     /// Whether an error is about one file of the folder, and others can still be used.
