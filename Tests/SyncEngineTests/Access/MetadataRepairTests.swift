@@ -140,6 +140,15 @@ import Testing
             """, names: "columns", refuses: false)
     }
 
+    @Test func otherNamesThatSomebodyInvented() throws {
+        try expectHealed(
+            """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500)
+            INSERT INTO _sync_alias (tbl, col, name) SELECT t.tbl, 1, 'n' || i FROM n, _sync_table AS t
+            WHERE t.name = 'item';
+            """, names: "other names", refuses: false)
+    }
+
     @Test func aColumnWithTheNameOfTheKey() throws {
         try expectHealed(
             """

@@ -14,6 +14,11 @@ final class NameMatching {
     /// Each looks through the rows of its table, so one bundle may not ask for any number of them.
     private static let unionCountMax = 256
     private var unionCount = 0
+    /// The other names of all tables and columns that are kept.
+    private var otherNameCount: Int
+    /// Those for which there is no room. They mean the same as long as the bundle is read, and are not passed on: were it
+    /// refused, two replicas that heard other names first would never exchange anything again.
+    private var leftOut: [(name: String, column: Int?, table: Int64)] = []
     /// Whether anything was new.
     private var hasLearnt = false
 
@@ -23,6 +28,7 @@ final class NameMatching {
         self.environment = environment
         self.declarations = declarations
         names = try KnownNames(db)
+        otherNameCount = try NameAliases.count(db)
     }
 
     /// Adds what is new in the tables of a bundle to the metadata.
@@ -53,7 +59,19 @@ final class NameMatching {
         if hasLearnt { try Capacity(db).requireRoomForNames(db) }
         // Policies add columns of their own.
         names = try KnownNames(db)
+        addLeftOut()
         return named
+    }
+
+    private func addLeftOut() {
+        for (name, column, table) in leftOut {
+            if let column {
+                guard names.column(name, of: table) == nil else { continue }
+                names.add(alias: name, ofColumn: column, in: table)
+            } else if names.number(ofTable: name) == nil {
+                names.add(alias: name, ofTable: table)
+            }
+        }
     }
 
     /// The columns that are known, of all tables.
@@ -81,11 +99,13 @@ final class NameMatching {
     /// Adds what is new in a table to the metadata: the table, columns, names.
     private func learn(_ header: BundleHeader.Table) throws {
         let number = try number(header) ?? register(header)
-        for name in declarations.names(ofTable: header.name) + [header.name]
+        var isFull = !hasRoom
+        for name in [header.name] + declarations.names(ofTable: header.name)
         where names.number(ofTable: name) == nil {
-            try NameAliases.add(db, name, ofTable: number)
+            let isKept = try !isFull && NameAliases.add(db, name, ofTable: number, isPeers: true)
+            isFull = !isKept
+            note(isKept, name, of: nil, in: number)
             names.add(alias: name, ofTable: number)
-            hasLearnt = true
         }
         var plain: [String] = []
         var renamed: [(name: String, others: [String])] = []
@@ -140,10 +160,25 @@ final class NameMatching {
             number = names.column(name, of: table)?.number
         }
         guard let number else { return }
+        var isFull = !hasRoom
         for name in [name] + others where names.column(name, of: table) == nil {
-            try NameAliases.add(db, name, ofColumn: number, in: table)
+            let isKept =
+                try !isFull && NameAliases.add(db, name, ofColumn: number, in: table, isPeers: true)
+            isFull = !isKept
+            note(isKept, name, of: number, in: table)
             names.add(alias: name, ofColumn: number, in: table)
+        }
+    }
+
+    private var hasRoom: Bool { otherNameCount < AdmissionLimits.otherNameTotalMax }
+
+    /// Notes whether another name is kept, or means something only as long as the bundle is read.
+    private func note(_ isKept: Bool, _ name: String, of column: Int?, in table: Int64) {
+        if isKept {
+            otherNameCount += 1
             hasLearnt = true
+        } else {
+            leftOut.append((name, column, table))
         }
     }
 
@@ -165,6 +200,12 @@ final class NameMatching {
         }
         try ColumnUnion(db: db, environment: environment).unite(absent, into: kept, of: table)
         names.unite(absent, into: kept, of: number)
+        for index in leftOut.indices
+        where leftOut[index].table == number && leftOut[index].column == absent.number {
+            leftOut[index].column = kept.number
+        }
+        // There may have been no room for it.
+        leftOut.append((absent.name, kept.number, number))
         hasLearnt = true
         return kept.number
     }

@@ -7,7 +7,7 @@ public struct MetadataRepairReport: Equatable, Sendable {
     public internal(set) var rowCount: Int64 = 0
     /// The replicas that are forgotten, of which nothing but their name was known.
     public internal(set) var replicaCount: Int64 = 0
-    /// The tables and columns that are forgotten, of which nobody sent a value.
+    /// The tables and columns that are forgotten, of which nobody sent a value, and other names that were too many.
     public internal(set) var nameCount: Int64 = 0
     /// The numbers of changes and the times that no replica reaches.
     public internal(set) var claimCount: Int64 = 0
@@ -120,7 +120,7 @@ struct MetadataRepair {
         try PolicyStore.removeAll(db, ofTables: tables)
         try CounterStore.removeShares(db, ofTables: tables)
         try Coverage.removeAll(db, ofTables: tables)
-        let count = try SyncedTable.removeAll(db, tables: tables)
+        let count = try SyncedTable.removeAll(db, tables: tables) + NameAliases.removeExcess(db)
         try db.execute(
             sql: """
                 CREATE TEMP TABLE _sync_unused (tbl INTEGER, col INTEGER, PRIMARY KEY (tbl, col)) WITHOUT ROWID;

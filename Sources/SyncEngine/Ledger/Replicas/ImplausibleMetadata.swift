@@ -112,6 +112,9 @@ struct ImplausibleMetadata {
         if try count("_sync_column AS c WHERE \(Self.isNamedAsKey)") > 0 {
             add("_sync_column", "a column that is not here has the name of its table's key")
         }
+        if try count(NameAliases.crowded) > 0 {
+            add("_sync_alias", "a table or column has more other names than others read")
+        }
         let capacity = try Capacity(db)
         do {
             try Capacity.requireRoomForReplicas(db)

@@ -13,10 +13,19 @@ struct NameAliases {
         let name: String
     }
 
+    private struct Subject: Hashable {
+        let table: Int64
+        let column: Int
+    }
+
     /// The column number of an entry about the table itself.
     private static let ofTable = -1
+    /// The other names of one table or column: those that peers gave it, and as many that it had here.
+    private static let countMax = 2 * AdmissionLimits.otherNameCountMax
 
     private let entries: [Entry]
+    /// The entries of each table and column, which stand together.
+    private let ranges: [Subject: Range<Int>]
 
     /// Reads the names.
     init(_ db: Database) throws {
@@ -26,16 +35,23 @@ struct NameAliases {
                     table: try $0.decode(atIndex: 0), column: try $0.decode(atIndex: 1),
                     name: try $0.decode(atIndex: 2))
             }
+        var ranges: [Subject: Range<Int>] = [:]
+        for (index, entry) in entries.enumerated() {
+            let subject = Subject(table: entry.table, column: entry.column)
+            ranges[subject] = (ranges[subject]?.lowerBound ?? index)..<(index + 1)
+        }
+        self.ranges = ranges
     }
 
     /// The other names of a table.
-    func names(ofTable table: Int64) -> [String] {
-        entries.filter { $0.table == table && $0.column == Self.ofTable }.map(\.name)
-    }
+    func names(ofTable table: Int64) -> [String] { names(ofColumn: Self.ofTable, in: table) }
 
     /// The other names of a column.
+    ///
+    /// They are told to others, who read a bounded number. A file by a program without that bound may have more.
     func names(ofColumn column: Int, in table: Int64) -> [String] {
-        entries.filter { $0.table == table && $0.column == column }.map(\.name)
+        guard let range = ranges[Subject(table: table, column: column)] else { return [] }
+        return entries[range].prefix(Self.countMax).map(\.name)
     }
 
     /// The table that has another name.
@@ -55,26 +71,60 @@ struct NameAliases {
         entries.lazy.map { ($0.table, $0.column == Self.ofTable ? nil : $0.column, $0.name) }
     }
 
+    /// How many there are of all tables and columns.
+    static func count(_ db: Database) throws -> Int {
+        try Int.fetchOne(db, sql: "SELECT count(*) FROM _sync_alias") ?? 0
+    }
+
+    /// The tables and columns that have more than others read, as SQL.
+    static let crowded = """
+        (SELECT tbl, col FROM _sync_alias GROUP BY tbl, col HAVING count(*) > \(countMax))
+        """
+
     // MARK: Writing
 
-    /// Notes another name of a table, unless a table has it.
-    static func add(_ db: Database, _ name: String, ofTable table: Int64) throws {
+    /// Notes another name of a table, unless a table has it, or it has as many as it may.
+    ///
+    /// - parameters:
+    ///     - name: The name.
+    ///     - isPeers: Whether a peer uses the name. The table itself had it otherwise, for which some room is kept.
+    /// - returns: Whether it was noted.
+    @discardableResult
+    static func add(_ db: Database, _ name: String, ofTable table: Int64, isPeers: Bool = false) throws
+        -> Bool
+    {
         try db.execute(
             sql: """
                 INSERT OR IGNORE INTO _sync_alias (tbl, col, name) SELECT :table, -1, :name
                 WHERE NOT EXISTS (SELECT 1 FROM _sync_table WHERE name = :name)
                   AND NOT EXISTS (SELECT 1 FROM _sync_alias WHERE col = -1 AND name = :name)
-                """, arguments: ["table": table, "name": name])
+                  AND (SELECT count(*) FROM _sync_alias WHERE tbl = :table AND col = -1) < :most
+                """, arguments: ["table": table, "name": name, "most": most(isPeers)])
+        return db.changesCount > 0
     }
 
-    /// Notes another name of a column, unless a column has it.
-    static func add(_ db: Database, _ name: String, ofColumn column: Int, in table: Int64) throws {
+    /// Notes another name of a column, unless a column has it, or it has as many as it may.
+    ///
+    /// - parameters:
+    ///     - name: The name.
+    ///     - isPeers: Whether a peer uses the name. The column itself had it otherwise, for which some room is kept.
+    /// - returns: Whether it was noted.
+    @discardableResult
+    static func add(
+        _ db: Database, _ name: String, ofColumn column: Int, in table: Int64, isPeers: Bool = false
+    ) throws -> Bool {
         try db.execute(
             sql: """
                 INSERT OR IGNORE INTO _sync_alias (tbl, col, name) SELECT :table, :column, :name
                 WHERE NOT EXISTS (SELECT 1 FROM _sync_column WHERE tbl = :table AND name = :name)
                   AND NOT EXISTS (SELECT 1 FROM _sync_alias WHERE tbl = :table AND col >= 0 AND name = :name)
-                """, arguments: ["table": table, "column": column, "name": name])
+                  AND (SELECT count(*) FROM _sync_alias WHERE tbl = :table AND col = :column) < :most
+                """, arguments: ["table": table, "column": column, "name": name, "most": most(isPeers)])
+        return db.changesCount > 0
+    }
+
+    private static func most(_ isPeers: Bool) -> Int {
+        isPeers ? AdmissionLimits.otherNameCountMax : countMax
     }
 
     /// Forgets a name that a table has now.
@@ -88,11 +138,43 @@ struct NameAliases {
             sql: "DELETE FROM _sync_alias WHERE tbl = ? AND col >= 0 AND name = ?", arguments: [table, name])
     }
 
-    /// Gives the other names of a column to another one, with which it was united.
+    /// Gives the other names of a column to another one, with which it was united, as many as that one may have.
     static func move(_ db: Database, ofColumn absent: Int, to column: Int, in table: Int64) throws {
+        let count = try Int.fetchOne(
+            db, sql: "SELECT count(*) FROM _sync_alias WHERE tbl = ? AND col = ?", arguments: [table, column])
         try db.execute(
-            sql: "UPDATE OR REPLACE _sync_alias SET col = :column WHERE tbl = :table AND col = :absent",
-            arguments: ["table": table, "absent": absent, "column": column])
+            sql: """
+                UPDATE OR REPLACE _sync_alias SET col = :column WHERE tbl = :table AND col = :absent
+                  AND name IN (SELECT name FROM _sync_alias WHERE tbl = :table AND col = :absent
+                    ORDER BY name LIMIT :room)
+                """,
+            arguments: [
+                "table": table, "absent": absent, "column": column, "room": max(0, countMax - (count ?? 0)),
+            ])
+        try db.execute(
+            sql: "DELETE FROM _sync_alias WHERE tbl = ? AND col = ?", arguments: [table, absent])
+    }
+
+    /// Forgets the names of tables and columns that have more than others read.
+    ///
+    /// - returns: How many there were.
+    static func removeExcess(_ db: Database) throws -> Int64 {
+        var count: Int64 = 0
+        for row in try Row.fetchAll(db, sql: "SELECT tbl, col FROM \(crowded)") {
+            let (table, column) = (
+                try row.decode(Int64.self, atIndex: 0), try row.decode(Int64.self, atIndex: 1)
+            )
+            let first = try String.fetchOne(
+                db,
+                sql: "SELECT name FROM _sync_alias WHERE tbl = ? AND col = ? ORDER BY name LIMIT 1 OFFSET ?",
+                arguments: [table, column, countMax])
+            guard let first else { continue }
+            try db.execute(
+                sql: "DELETE FROM _sync_alias WHERE tbl = ? AND col = ? AND name >= ?",
+                arguments: [table, column, first])
+            count += Int64(db.changesCount)
+        }
+        return count
     }
 
     /// Forgets the other names of a table and of its columns.

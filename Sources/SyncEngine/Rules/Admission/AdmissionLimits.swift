@@ -27,6 +27,11 @@ package enum AdmissionLimits {
     package static let columnCountMax = 8_000
     /// The columns of all tables. A header can list five times as many.
     package static let columnTotalMax = 200_000
+    /// The names that peers give one table or column beside its own. What is beyond is not kept, and understood in the
+    /// bundle that says it. As many again have room that it had here before: a greeting can list 1,000 of each.
+    package static let otherNameCountMax = 200
+    /// The names that peers give all tables and columns beside their own.
+    package static let otherNameTotalMax = 50_000
     /// The bytes of a name. It can have four times as many.
     package static let nameByteCountMax = 16 << 10
     /// The bytes of all names: a quarter of a header.

@@ -1,0 +1,100 @@
+import CipherStore
+import Foundation
+import SyncWire
+import Testing
+
+@testable import SyncEngine
+
+/// What peers say is kept only as far as others can be told of it, and replicas that kept something else of it agree.
+@Suite struct CapacityTests {
+    private let device = AdmissionTests.replica(1_000_000)
+
+    /// A bundle that gives a column of the hub, and the table, other names.
+    private func names(_ hub: TestReplica, _ prefix: String, _ count: Int) throws -> Forgery {
+        var forgery = try Forgery(hub, device, [], upTo: 1)
+        let others = (0..<count).map { "\(prefix)\($0)" }
+        forgery.tables.append(
+            .init(name: NameDeclarations.columnNames, key: "item", columns: ["x"] + others))
+        forgery.tables.append(
+            .init(name: NameDeclarations.tableNames, key: "item", columns: ["item"] + others))
+        return forgery
+    }
+
+    /// What others get to read of a replica's greeting.
+    private func greeting(_ replica: TestReplica) throws -> Greeting {
+        let frame = try replica.peer.greet().encode()
+        return try frame.withUnsafeBytes { try Greeting(frame: $0) }
+    }
+
+    // MARK: Names
+
+    @Test func otherNamesBeyondThoseThatOthersReadAreNotKept() throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        try hub.execute("INSERT INTO item (id, scope, x) VALUES (?, 'a', 1)", [itemKey(1)])
+        try hub.take(names(hub, "n", 1_500), within: nil)
+        let counts = try hub.queue.read {
+            try Int.fetchAll($0, sql: "SELECT count(*) FROM _sync_alias GROUP BY tbl, col")
+        }
+        #expect(counts == [AdmissionLimits.otherNameCountMax, AdmissionLimits.otherNameCountMax])
+        let digest = try #require(try greeting(hub).facts.digest)
+        #expect(digest.tables.contains { $0.names.count > AdmissionLimits.otherNameCountMax })
+        try expectExchange(hub, stores)
+    }
+
+    /// The name that the sender uses is among those that are not kept.
+    @Test func aNameThatIsNotKeptMeansTheColumnInTheBundleThatSaysSo() throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        try hub.take(names(hub, "n", 300), within: nil)
+        for round in 1...2 {
+            let number = Int64(10 * round)
+            let stamp = WireStamp(timestamp: number, replica: 0, sequence: number)
+            var forgery = try Forgery(
+                hub, device, [.init(number: round, base: stamp, values: [0: "a", 1: .integer(7)])],
+                upTo: number)
+            forgery.tables = [
+                .init(name: "item", key: "id", columns: ["scope", "m0", "y"]),
+                .init(name: NameDeclarations.columnNames, key: "item", columns: ["m0", "m1", "x"]),
+            ]
+            try hub.take(forgery, within: nil)
+        }
+        #expect(try hub.value("SELECT sum(x) FROM item", as: Int.self) == 14)
+        #expect(try hub.value("SELECT count(*) FROM _sync_column WHERE name = 'm0'", as: Int.self) == 0)
+        try expectExchange(hub, stores)
+    }
+
+    @Test func replicasThatHeardOtherNamesFirstAgree() throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        let other = try stores.clone(hub, as: "b.db")
+        try hub.take(names(hub, "n", 300), within: nil)
+        try other.take(names(other, "m", 300), within: nil)
+        try hub.execute("INSERT INTO item (id, scope, x) VALUES (?, 'a', 1)", [itemKey(1)])
+        try other.execute("INSERT INTO item (id, scope, x) VALUES (?, 'a', 2)", [itemKey(2)])
+        try hub.sync(other)
+        try other.execute("UPDATE item SET x = x + 1")
+        try hub.sync(other)
+        #expect(try hub.dump(["item"]) == other.dump(["item"]))
+        #expect(try hub.value("SELECT sum(x) FROM item", as: Int.self) == 5)
+        try expectHealthy([hub, other])
+    }
+
+    /// An earlier version took them in.
+    @Test func aStoreThatHasMoreOtherNamesIsUnderstood() throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        try hub.execute("INSERT INTO item (id, scope, x) VALUES (?, 'a', 1)", [itemKey(1)])
+        try hub.queue.write {
+            try $0.execute(
+                sql: """
+                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500)
+                    INSERT INTO _sync_alias (tbl, col, name) SELECT t.tbl, -1, 'n' || i FROM n, _sync_table AS t
+                    WHERE t.name = 'item'
+                    """)
+        }
+        #expect(try greeting(hub).facts.digest != nil)
+        #expect(try hub.synchronizer.compact().repair.nameCount == 1_100)
+        try expectExchange(hub, stores)
+    }
+}
