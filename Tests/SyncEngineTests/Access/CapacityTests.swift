@@ -97,4 +97,45 @@ import Testing
         #expect(try hub.synchronizer.compact().repair.nameCount == 1_100)
         try expectExchange(hub, stores)
     }
+
+    // MARK: Policies
+
+    private func policy(_ table: String, _ column: String, _ kind: String, _ function: String)
+        -> BundleHeader.Table
+    {
+        .init(
+            name: PolicyDeclarations.policies, key: table,
+            columns: [column, kind, function, "5", "\(device)"])
+    }
+
+    /// Each stands in a header with the name of its table.
+    @Test func policiesThatWouldFillAHeaderAreRefused() throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        let table = String(repeating: "t", count: 8 << 10)
+        let columns = (0..<600).map { "c\($0)" }
+        var forgery = try Forgery(hub, device, [])
+        forgery.tables.append(.init(name: table, key: "id", columns: columns))
+        try hub.take(forgery, within: nil)
+        forgery.tables += columns.map { policy(table, $0, "max", "") }
+        #expect(try code { try hub.take(forgery, within: nil) } == .capacityExceeded)
+        #expect(try hub.value("SELECT count(*) FROM _sync_policy", as: Int.self) == 0)
+        try expectExchange(hub, stores)
+    }
+
+    @Test func aPolicyWithALongNameOfAFunctionCountsForNone() throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        let most = AdmissionLimits.functionNameByteCountMax
+        let (short, long) = (String(repeating: "f", count: most), String(repeating: "f", count: most + 1))
+        var forgery = try Forgery(hub, device, [])
+        forgery.tables += [policy("item", "x", "custom", short), policy("item", "y", "custom", long)]
+        try hub.take(forgery, within: nil)
+        #expect(
+            try hub.synchronizer.policies() == [ColumnPolicy.custom("item", "x", merge: short)])
+        #expect(
+            try code { try hub.synchronizer.setPolicies([.custom("item", "y", merge: long)]) }
+                == .unsuitablePolicy)
+        try expectExchange(hub, stores)
+    }
 }

@@ -140,6 +140,17 @@ import Testing
             """, names: "columns", refuses: false)
     }
 
+    @Test func policiesThatSomebodyInvented() throws {
+        try expectHealed(
+            """
+            WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 1100)
+            INSERT INTO _sync_column (tbl, col, name, present)
+            SELECT t.tbl, i, hex(zeroblob(800)) || i, 0 FROM n, _sync_table AS t WHERE t.name = 'item';
+            INSERT INTO _sync_policy (tbl, col, kind, name, hlc, rid)
+            SELECT tbl, col, 'max', '', 5, zeroblob(16) FROM _sync_column WHERE col >= 100;
+            """, names: "columns and policies", refuses: false)
+    }
+
     @Test func otherNamesThatSomebodyInvented() throws {
         try expectHealed(
             """

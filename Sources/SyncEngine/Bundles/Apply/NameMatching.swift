@@ -54,13 +54,25 @@ final class NameMatching {
             }
             try learn(table)
         }
-        try PolicyDeclarations(header).learn(
-            PolicyStore(db: db, environment: environment), named, match: match)
+        try learnPolicies(PolicyDeclarations(header), named)
         if hasLearnt { try Capacity(db).requireRoomForNames(db) }
         // Policies add columns of their own.
         names = try KnownNames(db)
         addLeftOut()
         return named
+    }
+
+    private func learnPolicies(
+        _ declared: PolicyDeclarations, _ named: ArraySlice<BundleHeader.Table>
+    ) throws {
+        guard declared.concerns(named) else { return }
+        let before = try Capacity(db)
+        try declared.learn(PolicyStore(db: db, environment: environment), named, match: match)
+        let after = try Capacity(db)
+        // What was known before is no reason to refuse a bundle.
+        if after.nameCount > before.nameCount || after.nameByteCount > before.nameByteCount {
+            hasLearnt = true
+        }
     }
 
     private func addLeftOut() {

@@ -131,6 +131,7 @@ struct MetadataRepair {
                 """)
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_unused") }
         try NameAliases.removeAll(db, ofColumnsListed: "temp._sync_unused")
+        try PolicyStore.removeAll(db, ofColumnsListed: "temp._sync_unused")
         return try count + SyncedTable.removeColumns(db, listed: "temp._sync_unused")
     }
 }

@@ -14,7 +14,9 @@ struct PolicyDeclarations {
     /// The tables that the header of a bundle needs.
     static func tables(_ db: Database, of tables: [SyncedTable]) throws -> [BundleHeader.Table] {
         let numbers = Set(tables.map(\.number))
-        let entries = try PolicyStore.loadAll(db).filter { numbers.contains($0.table) }
+        let entries = try PolicyStore.loadAll(db).filter {
+            numbers.contains($0.table) && $0.policy.kind.hasAdmissibleName
+        }
         guard !entries.isEmpty else { return [] }
         let counters = try SeparateColumns.loadAll(db)
         let names = Dictionary(
@@ -53,6 +55,16 @@ struct PolicyDeclarations {
             by: \.key.identifierKey)
     }
 
+    /// Whether a bundle says anything of policies and counters.
+    func concerns(_ named: some Sequence<BundleHeader.Table>) -> Bool {
+        // Most tables have no counters, and no policies.
+        !groups.isEmpty || named.contains { Self.hasShares($0) }
+    }
+
+    private static func hasShares(_ header: BundleHeader.Table) -> Bool {
+        header.columns.contains { $0.utf8.contains(UInt8(ascii: "+")) }
+    }
+
     /// Takes over what a bundle says, and what the names of its columns say: a program
     /// that knows nothing of counters forwards their shares without these declarations.
     ///
@@ -63,9 +75,7 @@ struct PolicyDeclarations {
     ) throws {
         for header in named {
             let groups = groups[header.name.identifierKey] ?? []
-            // Most tables have no counters, and no policies.
-            guard !groups.isEmpty || header.columns.contains(where: { $0.utf8.contains(UInt8(ascii: "+")) })
-            else { continue }
+            guard !groups.isEmpty || Self.hasShares(header) else { continue }
             let (table, columns) = try match(header)
             let numbers = Dictionary(
                 zip(header.columns.map(\.identifierKey), columns.map(\.number)),
@@ -81,7 +91,7 @@ struct PolicyDeclarations {
         for group in groups where group.name == Self.policies && group.columns.count >= 5 {
             let words = group.columns
             guard let column = numbers[words[0].identifierKey],
-                let kind = ColumnPolicy.Kind(word: words[1], functionName: words[2]),
+                let kind = ColumnPolicy.Kind(word: words[1], functionName: words[2]), kind.hasAdmissibleName,
                 let timestamp = Int64(words[3]), (0...AdmissionLimits.timestampMax).contains(timestamp),
                 let replica = CounterStore.parse(shareName: "+\(words[4])")?.replica
             else { continue }

@@ -107,6 +107,14 @@ struct PolicyStore {
                 own; use another column
                 """)
         }
+        guard policy.kind.hasAdmissibleName else {
+            throw SyncError(
+                .unsuitablePolicy,
+                """
+                the name of the function that merges column \(policy.column) of table \(policy.table) has over \
+                \(AdmissionLimits.functionNameByteCountMax) bytes, which no other replica takes in; use a shorter one
+                """)
+        }
         let metadata = try StoreMetadata.require(db)
         let stamp = max(
             metadata.nextTimestamp, try environment.stampMilliseconds() << 16,
@@ -160,6 +168,17 @@ struct PolicyStore {
     /// - parameter tables: A query that selects their numbers.
     static func removeAll(_ db: Database, ofTables tables: String) throws {
         try db.execute(sql: "DELETE FROM main._sync_policy WHERE tbl IN (\(tables))")
+    }
+
+    /// Forgets the policies of columns.
+    ///
+    /// - parameter listed: A table that lists their numbers, as `tbl` and `col`.
+    static func removeAll(_ db: Database, ofColumnsListed listed: String) throws {
+        try db.execute(
+            sql: """
+                DELETE FROM main._sync_policy WHERE EXISTS (
+                    SELECT 1 FROM \(listed) AS u WHERE u.tbl = _sync_policy.tbl AND u.col = _sync_policy.col)
+                """)
     }
 
     private func set(

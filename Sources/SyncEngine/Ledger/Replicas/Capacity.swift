@@ -11,7 +11,7 @@ struct Capacity {
     let columnCount: Int
     /// The other names of tables and columns.
     let aliasCount: Int
-    /// The bytes of all names.
+    /// The bytes of all names, those of policies included.
     let nameByteCount: Int
 
     /// Counts.
@@ -24,7 +24,7 @@ struct Capacity {
         tableCount = try count("SELECT count(*) FROM _sync_table") + named + 2 * policies
         columnCount = try count("SELECT count(*) FROM _sync_column")
         aliasCount = try count("SELECT count(*) FROM _sync_alias")
-        // A share of a counter is listed a second time, with its replica.
+        // A share of a counter is listed a second time, with its replica, and each policy and counter with its names.
         nameByteCount = try count(
             """
             SELECT coalesce((SELECT sum(length(CAST(name AS BLOB)) + length(CAST(key AS BLOB))) FROM _sync_table), 0)
@@ -33,6 +33,11 @@ struct Capacity {
                     FROM _sync_alias AS a JOIN _sync_table AS t ON t.tbl = a.tbl), 0)
                 + coalesce((SELECT sum(32 + length(CAST(c.name AS BLOB))) FROM _sync_share AS h
                     JOIN _sync_column AS c ON c.tbl = h.tbl AND c.col = h.col), 0)
+                + coalesce((SELECT sum(2 * length(CAST(t.name AS BLOB)) + 2 * length(CAST(c.name AS BLOB))
+                        + length(CAST(p.name AS BLOB)) + 80)
+                    FROM _sync_policy AS p JOIN _sync_table AS t ON t.tbl = p.tbl
+                    JOIN _sync_column AS c ON c.tbl = p.tbl AND c.col = p.col
+                    WHERE length(CAST(p.name AS BLOB)) <= \(AdmissionLimits.functionNameByteCountMax)), 0)
             """)
     }
 
@@ -78,7 +83,7 @@ struct Capacity {
         }
         guard nameByteCount <= AdmissionLimits.nameByteTotalMax else {
             throw Self.refusal(
-                "the names of all tables and columns would have over \(AdmissionLimits.nameByteTotalMax) bytes"
+                "the names of all tables, columns and policies would have over \(AdmissionLimits.nameByteTotalMax) bytes"
             )
         }
     }

@@ -64,12 +64,13 @@ struct ImplausibleMetadata {
          AND NOT EXISTS (SELECT 1 FROM _sync_partial AS q WHERE q.tbl = c.tbl AND q.col = c.col))
         """
 
-    /// The columns `c` that are not here, and of which nobody sent a value.
+    /// The columns `c` that are not here, and of which nobody sent a value. Whoever has one tells its policy again.
     static let isUnusedElsewhere = """
         (c.present = 0 AND NOT EXISTS (SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = c.tbl AND s.col = c.col)
          AND NOT EXISTS (SELECT 1 FROM _sync_share AS h WHERE h.tbl = c.tbl AND c.col IN (h.col, h.counter))
-         AND NOT EXISTS (SELECT 1 FROM _sync_policy AS y WHERE y.tbl = c.tbl AND y.col = c.col)
          AND NOT EXISTS (SELECT 1 FROM _sync_conflict AS k WHERE k.tbl = c.tbl AND k.col = c.col)
+         AND NOT EXISTS (SELECT 1 FROM _sync_part AS b JOIN _sync_row AS r ON r.r = b.r
+            WHERE r.tbl = c.tbl AND b.col = c.col)
          AND NOT EXISTS (SELECT 1 FROM _sync_cell AS e JOIN _sync_row AS r ON r.r = e.r
             WHERE r.tbl = c.tbl AND e.col = c.col))
         """

@@ -36,6 +36,8 @@ package enum AdmissionLimits {
     package static let nameByteCountMax = 16 << 10
     /// The bytes of all names: a quarter of a header.
     package static let nameByteTotalMax = 4 << 20
+    /// The bytes of the name of a function that merges. A policy with a longer one counts for none, and is not passed on.
+    package static let functionNameByteCountMax = 256
     /// What is known of single tables beside what is known of all: entries of vectors in a header.
     package static let coverageEntryCountMax = 50_000
 

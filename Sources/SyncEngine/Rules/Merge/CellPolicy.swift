@@ -63,6 +63,11 @@ extension ColumnPolicy.Kind {
         self = kind
     }
 
+    /// Whether others take in the name of its function.
+    var hasAdmissibleName: Bool {
+        policy.functionName.utf8.count <= AdmissionLimits.functionNameByteCountMax
+    }
+
     /// Whether a declaration takes the place of another one for the same column.
     ///
     /// - parameter isNewer: Whether it was made later.
