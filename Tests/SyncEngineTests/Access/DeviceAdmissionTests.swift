@@ -149,12 +149,11 @@ import Testing
         try expectExchange(hub, stores)
     }
 
-    /// The key has another name at the device, so it can name that of the key here as a column.
-    @Test func aColumnWithTheNameOfTheKeyIsRefused() throws {
+    @Test func aBundleThatNamesItsKeyAsAColumnIsRefused() throws {
         let stores = try TestStores()
         let hub = try stores.createWithScopes()
         var forgery = try Forgery(hub, device, [])
-        forgery.tables[0] = .init(name: "item", key: "key", columns: ["scope", "ID"])
+        forgery.tables[0] = .init(name: "item", key: "id", columns: ["scope", "ID"])
         #expect(try code { try hub.take(forgery, within: nil) } == .invalidBundle)
         try expectExchange(hub, stores)
     }

@@ -160,15 +160,6 @@ import Testing
             """, names: "other names", refuses: false)
     }
 
-    @Test func aColumnWithTheNameOfTheKey() throws {
-        try expectHealed(
-            """
-            INSERT INTO _sync_column (tbl, col, name, present) SELECT tbl, 50, 'ID', 0 FROM _sync_table WHERE name = 'item';
-            INSERT INTO _sync_shadow (tbl, pk, col, val, why)
-            SELECT tbl, x'00000000000040008000000000000001', 50, 5, 'no such column' FROM _sync_table WHERE name = 'item';
-            """, names: "name of its table's key")
-    }
-
     /// Columns have affinities and not types: any program can write a word where a number belongs.
     @Test func aWordWhereANumberBelongsIsAnErrorWithAName() throws {
         let stores = try TestStores()

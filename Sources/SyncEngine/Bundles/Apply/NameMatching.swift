@@ -45,9 +45,8 @@ final class NameMatching {
                 throw SyncError(
                     .invalidBundle, "table \(table.name.debugDescription) names a column twice")
             }
-            // Here the key may have another name, under which others would refuse a column.
-            let keys = [table.key] + (number(table).flatMap(names.table).map { [$0.key] } ?? [])
-            guard !table.columns.contains(where: { keys.contains(where: $0.isSameIdentifier) }) else {
+            // The key may have another name here, which can be that of a column there.
+            guard !table.columns.contains(where: table.key.isSameIdentifier) else {
                 throw SyncError(
                     .invalidBundle,
                     "table \(table.name.debugDescription) names its key as another column")

@@ -108,9 +108,6 @@ struct MetadataRepair {
     }
 
     private func forgetNames() throws -> Int64 {
-        let named = "SELECT c.tbl, c.col FROM _sync_column AS c WHERE \(ImplausibleMetadata.isNamedAsKey)"
-        try VersionTable.forget(db, columnsIn: named)
-        try Parking.forget(db, columnsIn: named)
         // Of a table whose rows were lost nothing is here, and the rows are wanted.
         let isWanted = "IN (SELECT p.tbl FROM main._sync_partial AS p)"
         let tables =
@@ -126,8 +123,7 @@ struct MetadataRepair {
                 CREATE TEMP TABLE _sync_unused (tbl INTEGER, col INTEGER, PRIMARY KEY (tbl, col)) WITHOUT ROWID;
                 INSERT INTO temp._sync_unused
                 SELECT c.tbl, c.col FROM _sync_column AS c
-                WHERE (\(ImplausibleMetadata.isUnusedElsewhere)) AND NOT c.tbl \(isWanted)
-                OR \(ImplausibleMetadata.isNamedAsKey);
+                WHERE (\(ImplausibleMetadata.isUnusedElsewhere)) AND NOT c.tbl \(isWanted);
                 """)
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_unused") }
         try NameAliases.removeAll(db, ofColumnsListed: "temp._sync_unused")

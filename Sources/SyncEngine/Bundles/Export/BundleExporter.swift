@@ -90,7 +90,7 @@ struct BundleExporter {
             store: metadata.store, sender: try metadata.replicaID(), base: parts.whole.base,
             target: parts.whole.target, replicas: replicas.map(\.id),
             tables: tables.map {
-                BundleHeader.Table(name: $0.name, key: $0.key, columns: $0.columns.map(\.name))
+                BundleHeader.Table(name: $0.name, key: $0.announcedKey, columns: $0.columns.map(\.name))
             } + NameDeclarations.tables(of: tables, try NameAliases(db))
                 + (try PolicyDeclarations.tables(db, of: tables)), facts: facts)
         var writer = try BundleWriter(header: header, sink: sink)

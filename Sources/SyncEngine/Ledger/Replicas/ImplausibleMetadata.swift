@@ -55,15 +55,6 @@ struct ImplausibleMetadata {
          AND t.tbl NOT IN (SELECT tbl FROM _sync_conflict))
         """
 
-    /// The columns `c` that are not here, and that have the name of their table's key: others refuse bundles that name both.
-    static let isNamedAsKey = """
-        (c.present <> 1 AND EXISTS (
-            SELECT 1 FROM _sync_table AS t WHERE t.tbl = c.tbl AND t.key = c.name COLLATE NOCASE)
-         AND NOT EXISTS (SELECT 1 FROM _sync_share AS h WHERE h.tbl = c.tbl AND c.col IN (h.col, h.counter))
-         AND NOT EXISTS (SELECT 1 FROM _sync_policy AS y WHERE y.tbl = c.tbl AND y.col = c.col)
-         AND NOT EXISTS (SELECT 1 FROM _sync_partial AS q WHERE q.tbl = c.tbl AND q.col = c.col))
-        """
-
     /// The columns `c` that are not here, and of which nobody sent a value. Whoever has one tells its policy again.
     static let isUnusedElsewhere = """
         (c.present = 0 AND NOT EXISTS (SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = c.tbl AND s.col = c.col)
@@ -109,9 +100,6 @@ struct ImplausibleMetadata {
                     .metadata,
                     "the clock of the store is after the year 4199 and counts for nothing: run `syncctl compact`",
                     table: "_sync_state"))
-        }
-        if try count("_sync_column AS c WHERE \(Self.isNamedAsKey)") > 0 {
-            add("_sync_column", "a column that is not here has the name of its table's key")
         }
         if try count(NameAliases.crowded) > 0 {
             add("_sync_alias", "a table or column has more other names than others read")

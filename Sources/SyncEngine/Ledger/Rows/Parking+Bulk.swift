@@ -210,13 +210,6 @@ extension Parking {
                 """, arguments: ["table": table, "why": KeptReason.noTable])
     }
 
-    /// Forgets what is parked of columns.
-    ///
-    /// - parameter columns: A query of their tables and numbers.
-    static func forget(_ db: Database, columnsIn columns: String) throws {
-        try db.execute(sql: "DELETE FROM _sync_shadow WHERE (tbl, col) IN (\(columns))")
-    }
-
     /// Forgets what is parked of a column in the row of a version.
     static func forget(_ db: Database, column: Int, ofVersion row: Int64) throws {
         let isOfRow = "WHERE r.r = :row"

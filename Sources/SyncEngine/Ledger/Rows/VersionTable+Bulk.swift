@@ -247,18 +247,6 @@ extension VersionTable {
             arguments: [column, table])
     }
 
-    /// Forgets the versions of columns.
-    ///
-    /// - parameter columns: A query of their tables and numbers, as `tbl` and `col`.
-    static func forget(_ db: Database, columnsIn columns: String) throws {
-        try db.execute(
-            sql: """
-                DELETE FROM _sync_cell WHERE EXISTS (
-                    SELECT 1 FROM (\(columns)) AS n JOIN _sync_row AS r ON r.tbl = n.tbl
-                    WHERE r.r = _sync_cell.r AND n.col = _sync_cell.col)
-                """)
-    }
-
     /// Forgets the version of a column of a row.
     static func forget(_ db: Database, column: Int, ofRow row: Int64) throws {
         try db.execute(sql: "DELETE FROM _sync_cell WHERE r = ? AND col = ?", arguments: [row, column])

@@ -125,6 +125,16 @@ struct SyncedTable {
     /// the `pk` of the metadata.
     var qualifiedKey: String { "\(qualifiedName).\(key.quotedDatabaseIdentifier)" }
 
+    /// What others are told that the key is called.
+    ///
+    /// Others may have a column of the key's name, because they call their key otherwise, or because somebody said so before
+    /// the table was here. No header names both, and no receiver looks for a key by its name.
+    var announcedKey: String {
+        let names = Set(columns.map { $0.name.identifierKey })
+        guard names.contains(key.identifierKey) else { return key }
+        return (0...columns.count).lazy.map { "key\($0)" }.first { !names.contains($0) } ?? key
+    }
+
     /// The columns that the local table has.
     var presentColumns: [Column] { columns.filter(\.isPresent) }
 }
