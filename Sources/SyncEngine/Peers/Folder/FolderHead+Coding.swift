@@ -96,6 +96,7 @@ extension FolderHead {
     /// Writes the head in the place of the one before.
     ///
     /// - parameter device: The keys of the device that it was prepared for.
+    /// - throws: ``SyncError`` of code `capacityExceeded` when nobody would read it.
     func write(
         _ file: MailboxPath, _ folder: MailboxTransport, store: StoreID, by device: MemberDeviceKeys? = nil,
         now: Int64
@@ -108,6 +109,14 @@ extension FolderHead {
             let signature = try HeadSignature.sign(data, store: store, replica: replica, by: device)
             data.append(UInt8(ascii: "\n"))
             data.append(contentsOf: HeadSignature.text(signature).utf8)
+        }
+        guard data.count <= Self.byteCountMax else {
+            throw SyncError(
+                .capacityExceeded,
+                """
+                \(folder.place.location(of: file)): it would have over \(Self.byteCountMax) bytes, which others do not read, \
+                because very many replicas are known here; retire those that are gone
+                """)
         }
         let content = data
         _ = try folder.place.write(file, replacing: true) { sink in

@@ -35,7 +35,7 @@ struct FolderHead: Codable, Equatable {
     static let complaintCountMax = 1000
     /// The most statements about members that it names.
     static let statementCountMax = 256
-    /// More than any head takes: one of 64 bundles and 1,000 replicas has 6 MB.
+    /// More than any head takes: before it has as many, its bundles are replaced by one of everything.
     static let byteCountMax = 16 << 20
 
     private(set) var format = Self.version
@@ -108,6 +108,15 @@ struct FolderHead: Codable, Equatable {
     var untaken: Set<String> {
         get { Set(forked ?? []) }
         set { forked = newValue.isEmpty ? nil : Array(newValue.sorted().prefix(Self.complaintCountMax)) }
+    }
+
+    /// The most bytes that it takes with one more bundle, after which the replica knows as much as a vector.
+    func byteCount(withOneTo target: VersionVector) -> Int {
+        let files = bundles + (snapshot.map { [$0] } ?? [])
+        let listed = files.reduce(2 * target.sequences.count) { $0 + $1.base.count + $1.target.count }
+        // An identifier and a sequence; of what the head itself knows, the hash of the chain besides.
+        return listed * 56 + target.sequences.count * 128 + (chain?.count ?? 0) * 128
+            + (files.count + 1) * 256
     }
 
     /// Says what the replica knows, with what shows whether others mean the same by it.

@@ -53,7 +53,9 @@ extension FolderSession {
         let reachable = contents.reachable(without: left)
         if let role = members?.role, role < .writer {
             try keepToItself(&head, reachable, greeting, &report)
-        } else if isCompactionDue(usable, reachable, greeting) {
+        } else if isCompactionDue(usable, reachable, greeting)
+            || !reachable.covers(greeting.vector) && isOutgrown(head, greeting)
+        {
             try write(since: VersionVector(), &head, paths, greeting, &report)
             report.isCompacted = true
         } else if contents.bundles.contains(where: {
@@ -145,6 +147,12 @@ extension FolderSession {
         return increments.count >= folder.compaction.bundleCountMax
             || increments.reduce(0) { $0.addingSaturated($1.byteCount) }
                 > max(whole, folder.compaction.byteCountMax)
+    }
+
+    /// Whether the head would get too long with one more bundle: one of everything replaces those that it lists.
+    private func isOutgrown(_ head: FolderHead, _ greeting: Greeting) -> Bool {
+        !head.bundles.isEmpty
+            && head.byteCount(withOneTo: greeting.vector) > folder.compaction.headByteCountMax
     }
 
     private func write(

@@ -20,6 +20,8 @@ public struct MailboxTransport: Sendable {
         public var bundleCountMax = 64
         /// Their size in bytes, unless that of the bundle of everything is larger.
         public var byteCountMax = 1 << 20
+        /// The size that a head may have with one more bundle. It lists vectors, so many replicas make it long.
+        var headByteCountMax = FolderHead.byteCountMax / 4 * 3
 
         /// Makes the default: 64 bundles, or more bytes than 1 MiB and than the bundle of everything.
         public init() {}
