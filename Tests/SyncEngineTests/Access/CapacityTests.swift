@@ -138,4 +138,26 @@ import Testing
                 == .unsuitablePolicy)
         try expectExchange(hub, stores)
     }
+
+    // MARK: Rows that go
+
+    /// Each share of a counter can be large, and the text of all of them larger than SQLite's values.
+    @Test(arguments: [1, 2_000_000])
+    func whatACounterHasIsKeptOfARowThatGoesUnlessItIsLarge(byteCount: Int) throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        try hub.synchronizer.setPolicies([.counter("item", "x")])
+        let other = try stores.clone(hub, as: "other.db")
+        try other.execute(
+            "INSERT INTO item (id, scope, x) VALUES (?, 'a', CAST(zeroblob(?) AS TEXT))",
+            [itemKey(1), byteCount])
+        try hub.sync(other)
+        try hub.execute("DELETE FROM item")
+        _ = try hub.peer.greet()
+        let kept = "SELECT count(*) FROM _sync_last WHERE part = \(LastRows.separatePart)"
+        #expect(try hub.value(kept, as: Int.self) == (byteCount == 1 ? 1 : 0))
+        try hub.sync(other)
+        #expect(try other.value("SELECT count(*) FROM item", as: Int.self) == 0)
+        try expectHealthy([hub, other])
+    }
 }

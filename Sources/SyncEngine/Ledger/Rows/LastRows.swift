@@ -130,15 +130,18 @@ final class LastRows {
             arguments: [row, life, milliseconds, size, texts.joined(separator: ",")])
     }
 
-    /// Keeps the bases and shares of rows whose life ends with a fold.
+    /// Keeps the bases and shares of rows whose life ends with a fold, unless they are too large: peers send any.
     func keepSeparate(at milliseconds: Int64) throws {
+        func size(_ row: String) -> String { "total(length(CAST(\(row).val AS BLOB)))" }
         try db.execute(
             sql: """
                 INSERT OR REPLACE INTO _sync_last (r, life, part, at, size, vals)
-                SELECT f.r, f.cl, \(Self.separatePart), \(milliseconds), total(length(p.val)),
+                SELECT f.r, f.cl, \(Self.separatePart), \(milliseconds), \(size("p")),
                     group_concat(p.col || '=' || \(Self.encoding("p.val")), ',')
                 FROM temp._sync_fold AS f JOIN _sync_part AS p ON p.r = f.r
-                WHERE f.turns > 0 AND f.cl & 1 GROUP BY f.r, f.cl
+                WHERE f.turns > 0 AND f.cl & 1
+                    AND (SELECT \(size("q")) FROM _sync_part AS q WHERE q.r = f.r) <= \(Self.partSizeMax)
+                GROUP BY f.r, f.cl
                 """)
     }
 
