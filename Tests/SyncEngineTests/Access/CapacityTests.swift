@@ -160,4 +160,41 @@ import Testing
         #expect(try other.value("SELECT count(*) FROM item", as: Int.self) == 0)
         try expectHealthy([hub, other])
     }
+
+    // MARK: What replicas know
+
+    /// All of it is read for each greeting.
+    @Test func whatOthersAreSaidToKnowIsNotNotedWithoutBound() throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        let (speaker, other) = (AdmissionTests.replica(1), AdmissionTests.replica(2))
+        func learn(_ db: Database) throws {
+            let own = try StoreMetadata.require(db).replicaID()
+            var facts = ReplicaFacts()
+            facts.known[other] = VersionVector([own: 1])
+            facts.acknowledged[other] = VersionVector([own: 1])
+            try ReplicaRegister(db: db).learn(facts, from: speaker, knowing: VersionVector([own: 1]), at: 1)
+        }
+        func count(_ table: String) throws -> Int? {
+            try hub.value("SELECT count(*) FROM \(table) WHERE sid < 1000000", as: Int.self)
+        }
+        let planted = AdmissionLimits.knownEntryCountMax / 4
+        try hub.queue.write { db in
+            try db.execute(
+                sql: """
+                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(planted))
+                    INSERT INTO _sync_known (sid, origin, oseq) SELECT 1000000 + i, 1, 1 FROM n
+                    """)
+            try learn(db)
+        }
+        #expect(try count("_sync_known") == 1)
+        // Who was never met can say it again.
+        try hub.queue.write { db in
+            try ReplicaRegister(db: db).removeExcessKnown(over: planted - 1)
+            try learn(db)
+        }
+        #expect(try count("_sync_known") == 2)
+        #expect(try count("_sync_acknowledged") == 1)
+        try expectHealthy([hub])
+    }
 }

@@ -60,18 +60,32 @@ struct Acknowledgement {
     }
 
     /// Takes in what a peer says. It only grows.
-    func learn(_ acknowledged: [ReplicaID: VersionVector], own: ReplicaID, at milliseconds: Int64) throws {
+    ///
+    /// What it says of others is not noted beyond a bound, as what is known (see ``ReplicaRegister``).
+    func learn(
+        _ acknowledged: [ReplicaID: VersionVector], own: ReplicaID, from peer: ReplicaID,
+        at milliseconds: Int64
+    ) throws {
         guard acknowledged.contains(where: { $0.key != own }) else { return }
         let known = try others(StoreMetadata.require(db))
         let register = ReplicaRegister(db: db)
         let numbers = try register.numbers()
-        for (replica, vector) in acknowledged where replica != own {
+        var count = try count()
+        let most = AdmissionLimits.knownEntryCountMax
+        for (replica, vector) in acknowledged.sorted(by: { $0.key < $1.key }) where replica != own {
             // What nothing is here of needs no acknowledgement.
-            for (origin, sequence) in vector.sequences where sequence > known[replica]?[origin] ?? 0 {
+            let former = known[replica] ?? VersionVector()
+            let news = vector.sequences.filter { numbers[$0.key] != nil && $0.value > former[$0.key] }
+            guard !news.isEmpty else { continue }
+            let added = news.reduce(0) { former[$1.key] == 0 ? $0 + 1 : $0 }
+            guard added == 0 || count + added <= (replica == peer ? most : most / 4) else { continue }
+            count += added
+            let sid = try register.number(of: replica, at: milliseconds)
+            for (origin, sequence) in news {
                 guard let number = numbers[origin] else { continue }
                 try db.execute(
                     sql: "INSERT OR REPLACE INTO _sync_acknowledged (sid, origin, oseq) VALUES (?, ?, ?)",
-                    arguments: [try register.number(of: replica, at: milliseconds), number, sequence])
+                    arguments: [sid, number, sequence])
             }
         }
     }
@@ -87,6 +101,17 @@ struct Acknowledgement {
     func removeOfRetired() throws {
         try db.execute(
             sql: "DELETE FROM main._sync_acknowledged WHERE sid IN (SELECT sid FROM _sync_retired)")
+    }
+
+    /// Forgets what replicas acknowledged that this one never met, when more is kept than is noted now.
+    func removeExcess() throws {
+        guard try count() > AdmissionLimits.knownEntryCountMax else { return }
+        try db.execute(
+            sql: "DELETE FROM main._sync_acknowledged WHERE sid NOT IN (\(ReplicaRegister.met))")
+    }
+
+    private func count() throws -> Int {
+        try Int.fetchOne(db, sql: "SELECT count(*) FROM _sync_acknowledged") ?? 0
     }
 
     /// Forgets that changes of replicas were acknowledged of which nothing is here.

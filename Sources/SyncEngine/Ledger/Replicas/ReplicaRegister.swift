@@ -121,13 +121,14 @@ struct ReplicaRegister {
         let strangers = try strangers(of: facts, metadata)
         let numbers = Dictionary(
             metadata.replicas.map { ($0.id, $0.sid) }, uniquingKeysWith: { first, _ in first })
-        for (replica, vector) in facts.known
-        where replica != own && replica != peer && !strangers.contains(replica) {
-            try note(vector, of: replica, at: milliseconds, numbers)
-        }
         if peer != own { try note(vector, of: peer, at: milliseconds, numbers) }
+        var room = try AdmissionLimits.knownEntryCountMax / 4 - knownEntryCount()
+        for (replica, vector) in facts.known.sorted(by: { $0.key < $1.key })
+        where replica != own && replica != peer && !strangers.contains(replica) {
+            room -= try note(vector, of: replica, at: milliseconds, numbers, room: room)
+        }
         try Acknowledgement(db: db).learn(
-            facts.acknowledged.filter { !strangers.contains($0.key) }, own: own, at: milliseconds)
+            facts.acknowledged.filter { !strangers.contains($0.key) }, own: own, from: peer, at: milliseconds)
         for retirement in facts.retirements
         where retirement.replica != own && !strangers.contains(retirement.replica) {
             try retire(retirement.replica, at: retirement.milliseconds, retirement.reason)
@@ -150,11 +151,18 @@ struct ReplicaRegister {
     /// Notes that a replica knows something, and that it was heard of if that is news. What it knows of replicas that
     /// are not known here is not noted: nothing of theirs is here yet.
     ///
-    /// - parameter numbers: Those of the replicas that are known here, when they were read.
+    /// A vector is noted as a whole or not at all: with what a replica knows of others, and without what it wrote itself, its
+    /// changes would be forgotten that are not here yet.
+    ///
+    /// - parameters:
+    ///     - numbers: Those of the replicas that are known here, when they were read.
+    ///     - room: How many entries there may be more, of what somebody else says; nil for what the replica says itself.
+    /// - returns: How many entries there are more.
+    @discardableResult
     func note(
         _ vector: VersionVector, of replica: ReplicaID, at milliseconds: Int64,
-        _ numbers: [ReplicaID: Int64]? = nil
-    ) throws {
+        _ numbers: [ReplicaID: Int64]? = nil, room: Int? = nil
+    ) throws -> Int {
         let numbers = try numbers ?? self.numbers()
         let sid = try numbers[replica] ?? number(of: replica, at: milliseconds)
         var known: [Int64: Int64] = [:]
@@ -166,14 +174,26 @@ struct ReplicaRegister {
         let news = vector.sequences.compactMap { origin, sequence in
             numbers[origin].flatMap { sequence > known[$0] ?? 0 ? (origin: $0, sequence: sequence) : nil }
         }
-        guard !news.isEmpty else { return }
+        guard !news.isEmpty else { return 0 }
+        let added = news.reduce(0) { known[$1.origin] == nil ? $0 + 1 : $0 }
+        if let room, added > max(0, room) { return 0 }
+        // Who speaks is there, whatever is noted of it.
+        try db.execute(
+            sql: "UPDATE _sync_replica SET seen = ? WHERE sid = ?", arguments: [milliseconds, sid])
+        if room == nil, added > 0, try knownEntryCount() + added > AdmissionLimits.knownEntryCountMax {
+            return 0
+        }
         let insertion = try db.cachedStatement(
             sql: "INSERT OR REPLACE INTO main._sync_known (sid, origin, oseq) VALUES (?, ?, ?)")
         for (origin, sequence) in news {
             try insertion.execute(arguments: [sid, origin, min(sequence, AdmissionLimits.sequenceMax)])
         }
-        try db.execute(
-            sql: "UPDATE _sync_replica SET seen = ? WHERE sid = ?", arguments: [milliseconds, sid])
+        return added
+    }
+
+    /// How many entries there are of what replicas know.
+    func knownEntryCount() throws -> Int {
+        try Int.fetchOne(db, sql: "SELECT count(*) FROM main._sync_known") ?? 0
     }
 
     /// The local numbers of all replicas.

@@ -41,6 +41,10 @@ package enum AdmissionLimits {
     /// What is known of single tables beside what is known of all: entries of vectors in a header.
     package static let coverageEntryCountMax = 50_000
 
+    /// What replicas are known to know, entries of vectors: what somebody says of others is not noted beyond a quarter of it.
+    /// Without it fewer deletions are forgotten, and nothing else. All of it is read for each greeting.
+    static let knownEntryCountMax = 1_000_000
+
     /// The bytes of what a store says about other replicas, in a greeting or in a header. What has no place is left
     /// out, and said another time: it is there to forget deletions early, and to find copies of files.
     static let factByteCountMax = 2 << 20
