@@ -89,7 +89,7 @@ extension PrimaryKeyedTable {
 
     /// The values of the record's key, as they are stored.
     package var keyBindings: [QueryBinding] {
-        let key = Set(Self.columns.primaryKey.names)
+        let key = Set(Self.columns.primaryKey.queryColumnNames)
         var row = RowWriter()
         row.form = .some(Self.writableColumnNames.map { key.contains($0) }, 0)
         writeValues(to: &row)
