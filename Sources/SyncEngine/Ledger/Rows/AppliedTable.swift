@@ -130,17 +130,20 @@ final class AppliedTable {
         return try existing.step()
     }
 
-    /// Deletes the row from the user's table. A trigger that forbids it is not asked:
+    /// Deletes the row from the user's table. A trigger that forbids it, or fails, is not asked:
     /// the row was deleted already, elsewhere.
     func delete(_ key: RowKey) throws {
         guard let deletion else { return }
+        guard hasUserTriggers else { return try delete(key, deletion) }
         do {
-            try delete(key, deletion)
-            guard hasUserTriggers, try hasRow(key) else { return }
-        } catch let error as DatabaseError
-            where error.resultCode == .SQLITE_CONSTRAINT && hasUserTriggers && db.isInsideTransaction
-        {
-            deletion.reset()
+            // Of a trigger that fails, SQLite may leave what it did so far, and the delete.
+            try db.inSavepoint {
+                try delete(key, deletion)
+                return .commit
+            }
+            guard try hasRow(key) else { return }
+        } catch let error as DatabaseError {
+            guard obstacle(error, of: deletion) != nil else { throw error }
         }
         try UserTriggers.withoutTriggers(db, on: table) { try delete(key, deletion) }
     }
@@ -168,7 +171,8 @@ final class AppliedTable {
     /// - returns: The constraint that stands against it, or nil when it was written.
     func update(_ key: RowKey, _ values: [(name: String, value: WireValue)]) throws -> ConstraintFailure? {
         assert(!values.isEmpty, "an update of no column is no statement")
-        let failure = try run(updating(values.map(\.name)), values.map(\.value) + [key.value])
+        let failure = try run(
+            updating(values.map(\.name)), values.map(\.value) + [key.value], isUpdate: true)
         if failure == nil { try keepOriginals(key, values) }
         return failure
     }
@@ -186,7 +190,7 @@ final class AppliedTable {
     ///
     /// - returns: The constraint that stands against it, or nil when it was written.
     func edit(_ key: RowKey, _ name: String, _ value: WireValue) throws -> ConstraintFailure? {
-        try run(updating([name]), [value, key.value])
+        try run(updating([name]), [value, key.value], isUpdate: true)
     }
 
     /// Keeps the values that were written and of which the table made others.
@@ -207,18 +211,22 @@ final class AppliedTable {
         }
     }
 
-    private func run(_ statement: Statement, _ values: [WireValue]) throws -> ConstraintFailure? {
+    private func run(
+        _ statement: Statement, _ values: [WireValue], isUpdate: Bool = false
+    ) throws -> ConstraintFailure? {
         statement.reset()
         for (index, value) in values.enumerated() { value.bind(statement.sqliteStatement, CInt(index + 1)) }
-        return try constraintFailure(of: statement)
+        return try constraintFailure(of: statement, isUpdate: isUpdate)
     }
 
     /// Runs a bound statement. A constraint that took the transaction with it
     /// (`RAISE(ROLLBACK)` in a trigger) is an error of the whole application.
     ///
-    /// - returns: The constraint that stands against it. Nothing is written then.
-    func constraintFailure(of statement: Statement) throws -> ConstraintFailure? {
-        guard mayFailHalfWay else { return try step(statement) }
+    /// - parameter isUpdate: Whether it is an update. SQLite undoes a statement that fails by an expression where a constraint
+    ///   could have failed as well: in each insert, because of the key, and not in each update.
+    /// - returns: What stands against the row. Nothing is written then.
+    func constraintFailure(of statement: Statement, isUpdate: Bool = false) throws -> ConstraintFailure? {
+        guard mayFailHalfWay || (isUpdate && hasUserTriggers) else { return try step(statement) }
         var failure: ConstraintFailure?
         try db.inSavepoint {
             failure = try step(statement)
@@ -231,14 +239,23 @@ final class AppliedTable {
         do {
             while try statement.step() {}
             statement.reset()
-        } catch let error as DatabaseError
-            where error.resultCode == .SQLITE_CONSTRAINT && db.isInsideTransaction
-        {
-            statement.reset()
-            return ConstraintFailure(error)
+        } catch let error as DatabaseError {
+            guard let failure = obstacle(error, of: statement) else { throw error }
+            return failure
         }
         // RAISE(IGNORE) is no error, and must not lose the values.
         guard hasUserTriggers, db.changesCount == 0 else { return nil }
         return ConstraintFailure(.trigger, "a trigger of \(table.name) ignored the row")
+    }
+
+    /// What stands against a row, by the error of the statement that would write it; nil when it is no error of the row's:
+    /// that one would come for each row, and the whole application has to fail.
+    private func obstacle(_ error: DatabaseError, of statement: Statement) -> ConstraintFailure? {
+        guard db.isInsideTransaction else { return nil }
+        statement.reset()
+        if error.resultCode == .SQLITE_CONSTRAINT { return ConstraintFailure(error) }
+        // SQLite prepares a statement again at its first step after a change of the schema, and says then what the schema lacks.
+        guard error.mayConcernValues, (try? db.makeStatement(sql: statement.sql)) != nil else { return nil }
+        return ConstraintFailure.expression(error, mayBeTrigger: hasUserTriggers)
     }
 }

@@ -33,4 +33,40 @@ struct ConstraintFailure {
             default: .other
             }
     }
+
+    /// What stands against a row for whose values an expression of its table fails, by an error that can come from these.
+    ///
+    /// - parameter mayBeTrigger: Whether it can be an expression of a trigger of the user's, which can look at other rows.
+    static func expression(_ error: DatabaseError, mayBeTrigger: Bool) -> ConstraintFailure {
+        ConstraintFailure(
+            mayBeTrigger ? .other : .check,
+            """
+            a CHECK, an index, a generated column or a trigger of the table fails for these values: \
+            \(error.message ?? "no reason is known")
+            """)
+    }
+}
+
+extension DatabaseError {
+    /// Whether an error of a statement that was prepared well, and writes a row, can come from the row's values.
+    ///
+    /// SQLite reports a broken constraint as one, but an expression that fails – `json_extract` of a text that is no JSON,
+    /// `abs` of the least integer, a result that is too long – as an error of the statement. Whatever else has these codes
+    /// has SQLite's general text for them, or names what a virtual table misses of its own.
+    var mayConcernValues: Bool {
+        switch extendedResultCode.rawValue {
+        case ResultCode.SQLITE_TOOBIG.rawValue, ResultCode.SQLITE_MISMATCH.rawValue: true
+        case ResultCode.SQLITE_ERROR.rawValue:
+            message != DatabaseError(resultCode: .SQLITE_ERROR).message
+                && !Self.schemaMessages.contains { message?.hasPrefix($0) ?? true }
+        default: false
+        }
+    }
+
+    /// How SQLite begins to say that the schema is not as a statement needs it.
+    private static let schemaMessages = [
+        "no such table", "no such column", "no such function", "no such module", "no such index",
+        "no such collation sequence", "no such view", "no such database", "unknown database",
+        "vtable constructor failed", "malformed database schema", "database schema",
+    ]
 }

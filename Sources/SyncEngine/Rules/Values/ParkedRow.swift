@@ -13,7 +13,8 @@ public struct ParkedRow: Sendable {
         case unique
         /// A column that must have a value has none.
         case notNull
-        /// A CHECK constraint is broken.
+        /// A CHECK constraint is broken, or an expression of the table (in a CHECK, an index or a generated column) fails for
+        /// the row's values.
         case check
         /// The row that it refers to is not there.
         case missingParent

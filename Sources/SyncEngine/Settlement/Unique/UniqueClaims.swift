@@ -161,7 +161,8 @@ final class UniqueClaims {
         }
         guard !found.isEmpty else {
             // What collides is not this table: a trigger wrote to another one.
-            try parking.setReason(number, key, ConstraintFailure(.trigger, failure.message))
+            try parking.setReason(
+                number, key, rivals?.failure ?? ConstraintFailure(.trigger, failure.message))
             return false
         }
         assert(canEvict)
@@ -187,11 +188,12 @@ final class UniqueClaims {
         return true
     }
 
-    /// What else stands against a row, if its rivals give way: a trigger of the user's, which runs only when nobody collides.
+    /// What else stands against a row, if its rivals give way: a trigger of the user's, which runs only when nobody collides, or an
+    /// expression that fails for its values.
     private func obstacle(
         to key: RowKey, _ values: [Value], without rivals: [OwnedValue]
     ) throws -> ConstraintFailure? {
-        guard table.hasUserTriggers else { return nil }
+        guard table.hasUserTriggers || self.rivals?.failure != nil else { return nil }
         var failure: ConstraintFailure?
         try db.inSavepoint {
             for rival in rivals {

@@ -10,6 +10,8 @@ final class UniqueRivals {
     private let db: Database
     private let table: SyncedTable
     private let trigger: String
+    /// What stands against the row that was asked for last, beside its rivals: an expression fails for its values, or for a rival's.
+    private(set) var failure: ConstraintFailure?
 
     /// Creates the trigger, in the open transaction.
     init(_ db: Database, _ table: SyncedTable) throws {
@@ -40,6 +42,7 @@ final class UniqueRivals {
                 INSERT OR REPLACE INTO \(table.qualifiedName) (\(names.joined(separator: ", ")))
                 VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))
                 """)
+        failure = nil
         assert(db.isInsideTransaction, "the end of the probe would commit")
         try db.execute(sql: "SAVEPOINT _sync_probe; DELETE FROM temp._sync_rivals")
         do {
@@ -50,10 +53,11 @@ final class UniqueRivals {
             while try insertion.step() {}
             insertion.reset()
         } catch let error as DatabaseError
-            where error.resultCode == .SQLITE_CONSTRAINT && db.isInsideTransaction
+            where (error.resultCode == .SQLITE_CONSTRAINT || error.mayConcernValues) && db.isInsideTransaction
         {
             // A trigger of the user's forbids it; what it allowed so far says enough.
             insertion.reset()
+            if error.mayConcernValues { failure = ConstraintFailure.expression(error, mayBeTrigger: true) }
         }
         let found = try Row.fetchAll(db, sql: "SELECT DISTINCT pk FROM temp._sync_rivals")
             .map { OwnedValue.make(try $0.decode(atIndex: 0)) }
