@@ -95,12 +95,12 @@ final class AppliedRecords {
         var mayConvert = false
         for index in 0..<record.baseValues.count {
             let (column, value) = (record.baseValues[index].column, record.baseValues[index].value)
-            value.bind(raw, table.insertParameters[column])
+            try value.bind(to: statement, table.insertParameters[column])
             if table.affinities[column].mayConvert(value) { mayConvert = true }
         }
         for index in 0..<record.cells.count {
             let (column, value) = (record.cells[index].column, record.cells[index].value)
-            value.bind(raw, table.insertParameters[column])
+            try value.bind(to: statement, table.insertParameters[column])
             if table.affinities[column].mayConvert(value) { mayConvert = true }
         }
         if let failure = try table.constraintFailure(of: statement) {

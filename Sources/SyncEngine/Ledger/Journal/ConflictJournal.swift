@@ -48,7 +48,7 @@ final class ConflictJournal {
             _ = RawBinding.int64(raw, 2, table)
             key.value.bind(raw, 3)
             _ = RawBinding.int64(raw, 4, Int64(conflict.column))
-            conflict.lost.bind(raw, 5)
+            try conflict.lost.bind(to: statement, 5)
             _ = RawBinding.int64(raw, 6, conflict.lostStamp.timestamp.rawValue)
             _ = RawBinding.int64(raw, 7, try versions.number(of: conflict.lostStamp.replica))
             _ = RawBinding.int64(raw, 8, try versions.number(of: conflict.winner.replica))

@@ -42,7 +42,7 @@ final class CounterStore: SeparatePolicyCells {
     func write(_ value: WireValue, column: Int, _ table: Int64, _ key: RowKey) throws {
         let raw = bind(writing, table, key)
         _ = RawBinding.int64(raw, 3, Int64(column))
-        value.bind(raw, 4)
+        try value.bind(to: writing, 4)
         while try writing.step() {}
         writing.reset()
     }

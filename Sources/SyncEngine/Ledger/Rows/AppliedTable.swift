@@ -215,7 +215,7 @@ final class AppliedTable {
         _ statement: Statement, _ values: [WireValue], isUpdate: Bool = false
     ) throws -> ConstraintFailure? {
         statement.reset()
-        for (index, value) in values.enumerated() { value.bind(statement.sqliteStatement, CInt(index + 1)) }
+        for (index, value) in values.enumerated() { try value.bind(to: statement, CInt(index + 1)) }
         return try constraintFailure(of: statement, isUpdate: isUpdate)
     }
 

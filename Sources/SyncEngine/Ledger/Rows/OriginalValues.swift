@@ -69,7 +69,7 @@ final class OriginalValues {
         let raw = bind(recording, key)
         defer { recording.reset() }
         _ = RawBinding.int64(raw, 3, Int64(column))
-        value.bind(raw, 4)
+        try value.bind(to: recording, 4)
         while try recording.step() {}
     }
 

@@ -60,7 +60,7 @@ final class Parking {
             _ = RawBinding.int64(raw, 1, table)
             key.value.bind(raw, 2)
             _ = RawBinding.int64(raw, 3, Int64(column))
-            value.bind(raw, 4)
+            try value.bind(to: statement, 4)
             _ = RawBinding.string(raw, 5, why)
             while try statement.step() {}
             statement.reset()

@@ -70,6 +70,22 @@ extension WireValue {
         case .blob(let bytes): RawBinding.blob(statement, index, bytes)
         }
     }
+
+    /// Binds the value to a parameter of a statement that writes it. SQLite leaves a parameter NULL for which it does not take
+    /// a value, such as one that is longer than any may be.
+    ///
+    /// - throws: `DatabaseError`, before anything is written.
+    @inline(__always)
+    func bind(to statement: Statement, _ index: CInt) throws {
+        let code = bind(statement.sqliteStatement, index)
+        // SQLITE_OK.
+        guard code == 0 else { throw Self.refusal(code, statement) }
+    }
+
+    @inline(never)
+    private static func refusal(_ code: CInt, _ statement: Statement) -> DatabaseError {
+        DatabaseError(resultCode: ResultCode(rawValue: code), sql: statement.sql)
+    }
 }
 
 /// The key of a row: the bytes belong to somebody else.
