@@ -28,7 +28,9 @@ import Testing
         let hub = try stores.create()
         let key = OwnedValue.make(itemKey(1).databaseValue)
         let codes = try hub.queue.write { db throws -> [ResultCode?] in
-            guard let note = try SyncedTable.loadAll(db).first(where: { $0.name == "note" }) else { return [] }
+            guard let note = try SyncedTable.loadAll(db).first(where: { $0.name == "note" }) else {
+                return []
+            }
             let table = try AppliedTable(db, note, columns: note.columns)
             let parking = try Parking(db, now: 0)
             var codes: [ResultCode?] = []
@@ -45,5 +47,31 @@ import Testing
         #expect(codes == [.SQLITE_TOOBIG, .SQLITE_TOOBIG])
         #expect(try hub.value("SELECT count(*) FROM note", as: Int.self) == 0)
         #expect(try hub.value("SELECT count(*) FROM _sync_shadow", as: Int.self) == 0)
+    }
+
+    /// A bundle can have any number of rows of a table that is not here.
+    @Test func rowsBeyondThoseThatAreRememberedAreCounted() throws {
+        let stores = try TestStores()
+        let hub = try stores.create()
+        let keys = (1...5).map { OwnedValue.make(itemKey($0).databaseValue) }
+        let counts = try hub.queue.write { db throws -> [Int64] in
+            let parking = try Parking(db, now: 0, rememberedRowMax: 2)
+            var counts: [Int64] = []
+            func forEach(_ keys: ArraySlice<OwnedValue>, _ body: (RowKey) throws -> Void) throws {
+                for key in keys { try withExtendedLifetime(key) { try body(RowKey(key.value)) } }
+                counts += [parking.parkedRowCount, parking.shownRowCount]
+            }
+            for number in [1, 2] as [Int64] {
+                try forEach(keys[...]) { key in
+                    try parking.park(99, key, [0: .integer(number)], why: KeptReason.noTable)
+                }
+            }
+            try forEach(keys[3...]) { try parking.remove(99, $0) }
+            // Nothing of them waits any more.
+            try forEach(keys[3...]) { try parking.remove(99, $0) }
+            try forEach(keys[..<3]) { try parking.show(99, $0, columns: [0]) }
+            return counts
+        }
+        #expect(counts == [5, 0, 5, 0, 3, 0, 3, 0, 0, 3])
     }
 }

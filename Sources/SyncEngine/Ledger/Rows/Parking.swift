@@ -15,20 +15,24 @@ final class Parking {
     /// Whether anything is parked.
     private(set) var isInUse: Bool
 
-    private var parkedRows: Set<[UInt8]> = []
-    private var shownRows: Set<[UInt8]> = []
+    private var parkedRows: RowTally
+    private var shownRows: RowTally
     private let now: Int64
 
     /// How many rows were parked since this object was made.
-    var parkedRowCount: Int64 { Int64(parkedRows.count) }
+    var parkedRowCount: Int64 { parkedRows.count }
 
     /// How many rows that waited have their place since then.
-    var shownRowCount: Int64 { Int64(shownRows.count) }
+    var shownRowCount: Int64 { shownRows.count }
 
-    /// - parameter now: The time that rows are hidden at, in Unix milliseconds.
-    init(_ db: Database, now: Int64) throws {
+    /// - parameters:
+    ///     - now: The time that rows are hidden at, in Unix milliseconds.
+    ///     - rememberedRowMax: How many rows are kept in memory, to count each once.
+    init(_ db: Database, now: Int64, rememberedRowMax: Int = 100_000) throws {
         self.db = db
         self.now = now
+        parkedRows = RowTally(rememberedRowMax)
+        shownRows = RowTally(rememberedRowMax)
         // REPLACE costs a statement journal, so it is kept for rows that have parked values already.
         insertion = try db.makeStatement(
             sql: "INSERT OR FAIL INTO _sync_shadow (tbl, pk, col, val, why) VALUES (?, ?, ?, ?, ?)")
@@ -49,11 +53,14 @@ final class Parking {
     func park(_ table: Int64, _ key: RowKey, _ values: [Int: WireValue], why: String) throws {
         isInUse = true
         let identity = Self.identity(table, key)
+        let isWaiting = try hasValues(table, key)
         // A row that had waited, was written and waits again is no other one.
-        if why != KeptReason.dropped, shownRows.remove(identity) == nil { parkedRows.insert(identity) }
+        if why != KeptReason.dropped, !shownRows.remove(identity) {
+            parkedRows.insert(identity, isNew: !isWaiting)
+        }
         assert(!parkedRows.contains(identity) || !shownRows.contains(identity), "a row waits, and does not")
         let entries = values.isEmpty ? [Self.wholeRow: WireValue.null] : values
-        let statement = try hasValues(table, key) ? replacement : insertion
+        let statement = isWaiting ? replacement : insertion
         let raw = statement.sqliteStatement
         for (column, value) in entries.sorted(by: { $0.key < $1.key }) {
             statement.reset()
@@ -94,12 +101,12 @@ final class Parking {
     /// Forgets the parked values of a row, or of some of its columns.
     func remove(_ table: Int64, _ key: RowKey, columns: [Int]? = nil) throws {
         guard isInUse else { return }
-        parkedRows.remove(Self.identity(table, key))
         try delist(table, key)
         let filter = columns.map { numbers in
             " AND col IN (\((numbers + [Self.wholeRow]).map(String.init).joined(separator: ", ")))"
         }
         try db.runCached("DELETE FROM _sync_shadow WHERE tbl = ? AND pk = ?" + (filter ?? ""), table, key)
+        parkedRows.remove(Self.identity(table, key), hasWaited: db.changesCount > 0)
     }
 
     /// Forgets the parked values of some columns. A row that waits goes on waiting.
@@ -192,7 +199,7 @@ final class Parking {
         assert(isInUse, "a row that did not wait has its place")
         try remove(table, key, columns: columns)
         assert(!parkedRows.contains(Self.identity(table, key)))
-        shownRows.insert(Self.identity(table, key))
+        shownRows.insert(Self.identity(table, key), isNew: true)
     }
 
     /// Lists a hidden row. It keeps the time at which it was hidden first.
@@ -232,5 +239,40 @@ extension RowKey {
         case .blob(let bytes): self.init(bytes: bytes, isText: false)
         default: self.init(bytes: UnsafeRawBufferPointer(start: nil, count: 0), isText: false)
         }
+    }
+}
+
+/// Counts rows, each once as long as it remembers them: a bundle can have any number of rows of a table that is not here. Of
+/// those beyond, only what becomes of the store is counted, and a row that waited before counts as one that came since.
+private struct RowTally {
+    private let rememberedMax: Int
+    private var rows: Set<[UInt8]> = []
+    private var otherCount: Int64 = 0
+
+    init(_ rememberedMax: Int) {
+        self.rememberedMax = rememberedMax
+    }
+
+    var count: Int64 { Int64(rows.count) + otherCount }
+
+    func contains(_ row: [UInt8]) -> Bool { rows.contains(row) }
+
+    /// - parameter isNew: Whether the row counts when it is not remembered.
+    mutating func insert(_ row: [UInt8], isNew: Bool) {
+        if rows.count < rememberedMax {
+            rows.insert(row)
+        } else if isNew, !rows.contains(row) {
+            otherCount += 1
+        }
+    }
+
+    /// - parameter hasWaited: Whether the row was one of those that count, when it is not remembered.
+    /// - returns: Whether it counted.
+    @discardableResult
+    mutating func remove(_ row: [UInt8], hasWaited: Bool = false) -> Bool {
+        if rows.remove(row) != nil { return true }
+        guard hasWaited, otherCount > 0 else { return false }
+        otherCount -= 1
+        return true
     }
 }
