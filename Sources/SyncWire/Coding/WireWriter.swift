@@ -1,7 +1,11 @@
 /// A growing buffer of bytes.
 public struct WireWriter: ~Copyable {
     private var base: UnsafeMutableRawPointer
-    private var capacity: Int
+    private(set) var capacity: Int
+
+    /// From here on, memory grows by a quarter, and is given back with the bytes: of a long row that is put together, the former
+    /// memory and twice as much at once would be three times the row.
+    static let largeByteCount = 16 << 20
 
     /// How many bytes were written.
     public private(set) var count = 0
@@ -17,8 +21,14 @@ public struct WireWriter: ~Copyable {
     /// The bytes that were written.
     public var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
-    /// Forgets the bytes and keeps the memory.
-    public mutating func removeAll() { count = 0 }
+    /// Forgets the bytes and keeps the memory, unless it is much.
+    public mutating func removeAll() {
+        count = 0
+        guard capacity > Self.largeByteCount else { return }
+        base.deallocate()
+        capacity = 0
+        base = .allocate(byteCount: 0, alignment: 16)
+    }
 
     /// Forgets the bytes before an offset.
     public mutating func removeFirst(_ length: Int) {
@@ -33,7 +43,7 @@ public struct WireWriter: ~Copyable {
 
     @inline(never)
     private mutating func grow(_ needed: Int) {
-        capacity = max(needed, capacity * 2)
+        capacity = max(needed, capacity < Self.largeByteCount ? capacity * 2 : capacity + capacity / 4)
         let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
         larger.copyMemory(from: base, byteCount: count)
         base.deallocate()
