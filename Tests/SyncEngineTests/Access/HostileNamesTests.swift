@@ -79,7 +79,7 @@ import Testing
         ]
         forgery.facts.parts = [.init(tables: [["note"]], target: VersionVector([device: 5]))]
         try hub.take(forgery, within: nil)
-        try hub.migrate("rename") { db in
+        try hub.migrate("rename") { db throws in
             try db.alter(table: "note") { $0.rename(column: "title", to: "name") }
             try db.rename(table: "tag", to: "label")
         }

@@ -8,7 +8,7 @@ import Testing
 /// Rows for whose values an expression of a table does not say no, but fails: SQLite reports an error and no constraint.
 @Suite struct FailingExpressionTests {
     /// What a store with a later schema says of a column, and values that it fails for, and takes.
-    struct Sample: CustomTestStringConvertible {
+    struct Sample: Sendable, CustomTestStringConvertible {
         let constraint: String
         var index = ""
         let bad: String
@@ -131,7 +131,7 @@ import Testing
     private func pairWithTriggers(_ stores: TestStores) throws -> (TestReplica, TestReplica) {
         let a = try stores.create(schema: Self.schema, tables: ["t"])
         let b = try stores.clone(a, as: "b.db")
-        try b.queue.write { db in
+        try b.queue.write { db throws in
             try db.execute(sql: "CREATE TABLE heard (what)")
             for (event, row) in [("INSERT", "NEW"), ("UPDATE", "NEW"), ("DELETE", "OLD")] {
                 try db.execute(
