@@ -112,11 +112,11 @@ public struct StateRows: Hashable, Sendable {
     /// would take two tables for one, of which one has an "é" of one code point and the other one of two.
     ///
     /// - parameters:
-    ///     - first: A selection.
-    ///     - second: Another one.
+    ///     - left: A selection.
+    ///     - right: Another one.
     /// - returns: Whether names and keys are the same.
-    public static func == (first: StateRows, second: StateRows) -> Bool {
-        first.keys == second.keys && first.table.map(\.nameKey) == second.table.map(\.nameKey)
+    public static func == (left: StateRows, right: StateRows) -> Bool {
+        left.keys == right.keys && left.table.map(\.nameKey) == right.table.map(\.nameKey)
     }
 
     /// Feeds what `==` compares.
