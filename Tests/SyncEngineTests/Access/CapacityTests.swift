@@ -197,4 +197,20 @@ import Testing
         #expect(try count("_sync_acknowledged") == 1)
         try expectHealthy([hub])
     }
+
+    /// A removed member can leave a file under another name each day.
+    @Test func ofReplicasOfRemovedMembersABoundedNumberIsNoted() throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        let counts = try hub.queue.write { db in
+            try (0..<3).map { round in
+                let replicas = (0..<600).map { AdmissionTests.replica(1_000 * round + $0) }
+                try ToldRemovals.add(db, Set(replicas))
+                let told = try ToldRemovals.load(db)
+                #expect(told.isSuperset(of: replicas))
+                return told.count
+            }
+        }
+        #expect(counts == [600, 600, 600])
+    }
 }
