@@ -13,7 +13,7 @@ info:
     which limits there are. Bytes in JSON are base64 with - and _ and without padding, where nothing else is said;
     identifiers are 32 lower-case hexadecimal digits, and vectors are objects of identifiers and sequences.
     Frames are those of Schemas/wire/v1.md, and so are the bytes of states, questions, answers and rows (section 16.1).
-    A body without a limit of its own has at most 4 MiB, one that holds frames 17 MiB.
+    A body without a limit of its own has at most 4 MiB, one that holds frames or lists names 17 MiB.
 paths:
   /health:
     get: { summary: The process answers., responses: { "204": { description: It does. } } }

@@ -115,8 +115,13 @@ import Testing
     @Test func aBodyThatIsTooLargeIsNotRead() async throws {
         try await serving { _, attacker in
             let large = [UInt8](repeating: 1, count: 5 << 20)
-            let (status, problem) = try await attacker.send(1, "POST", "/downloads", large)
+            let (status, problem) = try await attacker.send(1, "POST", "/identity", large)
             #expect(status == 413 && problem?.title == "tooLarge")
+            // All names that a store takes in have their place in a request.
+            for (number, path) in ["/downloads", "/answers"].enumerated() {
+                let (status, problem) = try await attacker.send(UInt64(number) + 2, "POST", path, large)
+                #expect((400..<500).contains(status) && problem?.title != "tooLarge")
+            }
             let (stranger, _) = try await Attacker.send(
                 attacker.url, "POST", attacker.base + "/sessions", [:], [UInt8](repeating: 1, count: 10_000))
             #expect(stranger == 413)

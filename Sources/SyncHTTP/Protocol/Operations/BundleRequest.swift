@@ -9,13 +9,14 @@ enum BundleRequest: Equatable, Sendable {
     case rows([StateRows])
 
     private static let changesAddress = OperationAddress(
-        .changes, .post, "downloads", upTo: OperationAddress.documentByteCountMax)
+        .changes, .post, "downloads", upTo: OperationAddress.frameByteCountMax)
     private static let rowsAddress = OperationAddress(
         .rows, .post, "repairs", upTo: OperationAddress.frameByteCountMax)
 
     /// The most bytes of a request that is sent to a path.
     static func byteCountMax(of path: String) -> Int {
-        path == rowsAddress.path ? rowsAddress.byteCountMax : changesAddress.byteCountMax
+        [rowsAddress, changesAddress].first { $0.path == path }?.byteCountMax
+            ?? OperationAddress.documentByteCountMax
     }
 
     var address: OperationAddress {

@@ -55,7 +55,8 @@ struct OperationAddress: Sendable {
 
     /// The most bytes of a document.
     static let documentByteCountMax = 4 << 20
-    /// The most bytes of a frame: its content has up to 16 MiB, and so has a greeting.
+    /// The most bytes of a frame, and of what lists the names of tables and columns as a greeting does: the content has up to
+    /// 16 MiB.
     static let frameByteCountMax = 17 << 20
 }
 

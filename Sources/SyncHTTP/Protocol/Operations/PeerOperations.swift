@@ -27,7 +27,7 @@ enum PeerOperations {
     ) { peer, kind in try peer.state(kind) }
 
     static let question = PeerOperation<StateQuestion, StateAnswer>(
-        .init(.question, .post, "answers", upTo: OperationAddress.documentByteCountMax),
+        .init(.question, .post, "answers", upTo: OperationAddress.frameByteCountMax),
         .bytes({ $0.encode() }, { try StateQuestion(bytes: $0) }),
         .bytes({ $0.encode() }, { try StateAnswer(bytes: $0) })
     ) { peer, question in try peer.answer(question) }
