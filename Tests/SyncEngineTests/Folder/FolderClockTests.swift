@@ -64,4 +64,13 @@ import Testing
         try sync(replica)
         #expect(try head(replica) == present)
     }
+
+    /// A bundle that somebody has put into a replica's folder may have the last number that there is.
+    @Test func aNameAfterTheLastOneIsStillThatOfABundle() {
+        for number in [9_999_999_999_999_999, 10_000_000_000_000_000, .max] as [Int64] {
+            let name = FolderPaths.bundleName(number, 7)
+            #expect(FolderPaths.number(ofBundle: name) == 9_999_999_999_999_999)
+        }
+        #expect(FolderPaths.isSnapshot(FolderPaths.snapshotName(.max, 7)))
+    }
 }

@@ -49,8 +49,11 @@ struct FolderPaths {
         return Int64(parts[0])
     }
 
+    /// The last number that has 16 digits. A forged head may list bundles up to it, and nobody sees a longer name.
+    private static let numberMax: Int64 = 9_999_999_999_999_999
+
     private static func digits(_ number: Int64) -> String {
-        let text = String(max(0, number))
+        let text = String(min(max(0, number), numberMax))
         return String(repeating: "0", count: max(0, 16 - text.count)) + text
     }
 
