@@ -38,7 +38,13 @@ struct StateComparison {
     var differing: [Table] { tables.filter { !$0.isEqual } }
 
     init(_ local: StateDigest, _ remote: StateDigest) {
-        tables = Self.match(local.tables, remote.tables, names: \.names).map { left, right in
+        // A table of the remote that has a name of one here, which has another partner, is none that anybody has: each would
+        // be one more scan of the one here.
+        let own = Set(local.tables.compactMap { $0.names.first?.identifierKey })
+        let pairs = Self.match(local.tables, remote.tables, names: \.names).filter { left, right in
+            left != nil || right?.names.contains { own.contains($0.identifierKey) } != true
+        }
+        tables = pairs.map { left, right in
             let columns = Self.match(left?.columns ?? [], right?.columns ?? [], names: \.names).map {
                 left, right in
                 Column(
