@@ -179,7 +179,7 @@ import Testing
             try hub.value("SELECT count(*) FROM \(table) WHERE sid < 1000000", as: Int.self)
         }
         let planted = AdmissionLimits.knownEntryCountMax / 4
-        try hub.queue.write { db in
+        try hub.queue.write { db throws in
             try db.execute(
                 sql: """
                     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(planted))
@@ -189,7 +189,7 @@ import Testing
         }
         #expect(try count("_sync_known") == 1)
         // Who was never met can say it again.
-        try hub.queue.write { db in
+        try hub.queue.write { db throws in
             try ReplicaRegister(db: db).removeExcessKnown(over: planted - 1)
             try learn(db)
         }
@@ -202,14 +202,15 @@ import Testing
     @Test func ofReplicasOfRemovedMembersABoundedNumberIsNoted() throws {
         let stores = try TestStores()
         let hub = try stores.createWithScopes()
-        let counts = try hub.queue.write { db in
-            try (0..<3).map { round in
-                let replicas = (0..<600).map { AdmissionTests.replica(1_000 * round + $0) }
-                try ToldRemovals.add(db, Set(replicas))
-                let told = try ToldRemovals.load(db)
-                #expect(told.isSuperset(of: replicas))
-                return told.count
+        var counts: [Int] = []
+        for round in 0..<3 {
+            let replicas = Set((0..<600).map { AdmissionTests.replica(1_000 * round + $0) })
+            let told = try hub.queue.write { db throws in
+                try ToldRemovals.add(db, replicas)
+                return try ToldRemovals.load(db)
             }
+            #expect(told.isSuperset(of: replicas))
+            counts.append(told.count)
         }
         #expect(counts == [600, 600, 600])
     }

@@ -54,7 +54,7 @@ struct Capacity {
                 .capacityExceeded,
                 """
                 over \(AdmissionLimits.replicaCountMax) replicas would be known here, which is the most that a store \
-                keeps; those that wrote nothing can be dropped: `syncctl compact`
+                keeps; those of which nothing but a name is known can be dropped: `syncctl compact`
                 """)
         }
     }
