@@ -23,7 +23,7 @@ public struct ColumnPolicy: Equatable, Sendable {
         /// added until the value is an integer again.
         case counter
         /// A function makes one value of both, see ``Synchronizer/register(mergePolicy:_:)``. Replicas
-        /// without the function merge as with `lastWriter`.
+        /// without the function merge as with `lastWriter`. Its name has at most 256 bytes of UTF-8.
         case custom(name: String)
         /// The greater of both values stands, in SQLite's order of values: numbers, then text by its bytes, then blobs.
         /// NULL gives way to any value.
