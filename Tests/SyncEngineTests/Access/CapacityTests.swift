@@ -112,8 +112,8 @@ import Testing
     @Test func policiesThatWouldFillAHeaderAreRefused() throws {
         let stores = try TestStores()
         let hub = try stores.createWithScopes()
-        let table = String(repeating: "t", count: 8 << 10)
-        let columns = (0..<600).map { "c\($0)" }
+        let table = String(repeating: "t", count: 16_000)
+        let columns = (0..<160).map { "c\($0)" }
         var forgery = try Forgery(hub, device, [])
         forgery.tables.append(.init(name: table, key: "id", columns: columns))
         try hub.take(forgery, within: nil)
