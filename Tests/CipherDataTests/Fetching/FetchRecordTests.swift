@@ -41,23 +41,36 @@ import Testing
         #expect(await errand.values.waits(for: nil))
     }
 
-    @Test func noRowWaitsForItsStatement() async throws {
-        let errand = FetchOne<Errand?>(wrappedValue: nil, database: database)
-        #expect(errand.wrappedValue == nil && !errand.isLoading)
-        try await errand.load(Errand.find(3), database: database)
-        #expect(errand.wrappedValue?.title == "c")
-    }
-
-    @Test func anOptionalRowOfATableIsItsFirst() async throws {
-        @FetchOne(database: database) var errand: Errand?
+    @Test func withoutARowItIsTheFirstOfTheTable() async throws {
+        @FetchOne(database: database) var errand: Errand? = nil
         #expect(errand?.id == 1)
+        try await $errand.load(Errand.find(3), database: database)
+        #expect(errand?.title == "c")
         try await database.write { db in try Errand.delete().execute(db) }
         #expect(await $errand.values.waits(for: nil))
+    }
+
+    @Test func thatIsInTheDefaultDatabaseToo() {
         withDependencies {
             $0.defaultDatabase = database
         } operation: {
-            @FetchOne var helper: Helper?
+            @FetchOne var helper: Helper? = nil
             #expect(helper?.name == "Ann")
         }
+    }
+
+    @Test func anOptionalRowIsDeclaredWithoutAValueAndAnotherOneIsSetByAnInitializer() {
+        final class Model {
+            @FetchOne var first: Errand?
+            @FetchOne var known: Errand
+            init(_ errand: Errand) { _known = FetchOne(wrappedValue: errand) }
+        }
+        let model = withDependencies {
+            $0.defaultDatabase = database
+        } operation: {
+            Model(Errand(id: 2, title: "stale"))
+        }
+        #expect(model.first?.title == "a")
+        #expect(model.known.title == "b")
     }
 }

@@ -24,7 +24,7 @@ private enum Lists {
     private func migrate(_ database: any DatabaseWriter, namespace: StoreID? = nil) throws {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("tables") { db in try db.execute(sql: schema) }
-        migrator.registerMigration("keys") { db in
+        migrator.registerMigration("keys") { db throws in
             try SyncEngine.migratePrimaryKeys(
                 db, tables: Lists.List.self, Lists.Item.self, namespace: namespace)
         }
@@ -55,7 +55,7 @@ private enum Lists {
         let folder = try TestFolder()
         let database = try DatabaseQueue(path: folder.file("a.db"), configuration: .encrypted)
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("keys") { db in
+        migrator.registerMigration("keys") { db throws in
             try db.execute(sql: "CREATE TABLE list (id INTEGER PRIMARY KEY, title TEXT)")
             try db.execute(sql: "INSERT INTO list VALUES (1, 'home')")
             let plan = try SyncEngine.migratePrimaryKeys(

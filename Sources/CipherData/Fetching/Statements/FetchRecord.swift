@@ -20,29 +20,23 @@ extension FetchOne where Value: PrimaryKeyedTable, Value.QueryOutput == Value {
 }
 
 extension FetchOne {
-    /// Makes a property of the row that has the key of a value, nil when it goes.
-    ///
-    /// Of nil it waits until it is given a query by `load`.
+    // The value has no default: with one, properties that are no optionals would count as initialized.
+    /// Makes a property of the row that has the key of a value, nil when it goes; of nil, one of the table's first row:
+    /// `@FetchOne var list: RemindersList? = nil`.
     ///
     /// - parameters:
     ///     - wrappedValue: The row as it is known.
     ///     - database: Where it is; by default, in ``DependencyValues/defaultDatabase``.
     public init<Wrapped: PrimaryKeyedTable>(wrappedValue: Value, database: (any DatabaseReader)? = nil)
-    where Value == Wrapped?, Wrapped.QueryOutput == Wrapped {
-        self.init(unobserved: wrappedValue)
-        guard let record = wrappedValue else { return }
-        box.observe(FirstRecord(statement: Wrapped.find(keyOf: record)), in: database) { row in row }
-    }
-
-    /// Makes a property of the first row of a table: `@FetchOne var list: RemindersList?`.
-    ///
-    /// - parameter database: Where it is; by default, in ``DependencyValues/defaultDatabase``.
-    public init<Wrapped: Table>(database: (any DatabaseReader)? = nil)
     where
         Value == Wrapped?, Wrapped.QueryOutput == Wrapped, Wrapped.DefaultScope.QueryValue == (),
         Wrapped.DefaultScope.Joins == Joined<>, Wrapped.DefaultScope.From == Wrapped
     {
-        self.init(unobserved: nil)
-        box.observe(FirstRecord(statement: Wrapped.all), in: database) { row in row }
+        self.init(unobserved: wrappedValue)
+        if let record = wrappedValue {
+            box.observe(FirstRecord(statement: Wrapped.find(keyOf: record)), in: database) { row in row }
+        } else {
+            box.observe(FirstRecord(statement: Wrapped.all), in: database) { row in row }
+        }
     }
 }

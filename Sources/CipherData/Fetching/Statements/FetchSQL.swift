@@ -72,19 +72,20 @@ extension FetchOne where Value: QueryRepresentable, Value.QueryOutput == Value {
     }
 }
 
-extension FetchOne {
+extension FetchOne
+where Value: QueryRepresentable & ExpressibleByNilLiteral, Value.QueryOutput == Value {
     /// Makes a property of the first row of a statement in SQL, nil when it has none.
     ///
     /// - parameters:
     ///     - wrappedValue: The value until there is another one.
     ///     - statement: What to fetch.
     ///     - database: Where; by default, in ``DependencyValues/defaultDatabase``.
-    public init<Wrapped: QueryRepresentable & Sendable>(
-        wrappedValue: Value = nil, _ statement: SQLQueryExpression<Wrapped?>,
+    public init(
+        wrappedValue: Value = nil, _ statement: SQLQueryExpression<Value>,
         database: (any DatabaseReader)? = nil
-    ) where Value == Wrapped?, Wrapped.QueryOutput == Wrapped {
+    ) {
         self.init(unobserved: wrappedValue)
-        box.observe(FirstRow(statement: statement), in: database) { row in row.flatMap { $0 } }
+        box.observe(FirstRow(statement: statement), in: database) { row in row ?? Value(nilLiteral: ()) }
     }
 
     /// Fetches the first row of another statement in SQL from now on, nil when it has none.
@@ -94,9 +95,11 @@ extension FetchOne {
     ///     - database: Where; by default, in ``DependencyValues/defaultDatabase``.
     /// - returns: What ends it.
     /// - throws: What the first fetch throws.
-    @discardableResult public func load<Wrapped: QueryRepresentable & Sendable>(
-        _ statement: SQLQueryExpression<Wrapped?>, database: (any DatabaseReader)? = nil
-    ) async throws -> FetchSubscription where Value == Wrapped?, Wrapped.QueryOutput == Wrapped {
-        try await box.load(FirstRow(statement: statement), in: database) { row in row.flatMap { $0 } }
+    @discardableResult public func load(
+        _ statement: SQLQueryExpression<Value>, database: (any DatabaseReader)? = nil
+    ) async throws -> FetchSubscription {
+        try await box.load(FirstRow(statement: statement), in: database) { row in
+            row ?? Value(nilLiteral: ())
+        }
     }
 }
