@@ -160,7 +160,8 @@ import Testing
 
     @Test func aQuestionAndItsAnswerAreWrittenAndReadAsTheirVectorsSay() throws {
         let columns = try file.question.columns.map { column in
-            StateQuestion.Column(names: column.names, includesValues: try #require(column.includesValues as Bool?))
+            StateQuestion.Column(
+                names: column.names, includesValues: try #require(column.includesValues as Bool?))
         }
         let question = StateQuestion(
             table: file.question.table, columns: columns, buckets: Set(file.question.buckets))
