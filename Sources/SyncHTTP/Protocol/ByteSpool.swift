@@ -131,11 +131,12 @@ final class ByteSpool: @unchecked Sendable {  // What changes is used under `con
 
     /// Says that one of those who wanted it does not any more. When nobody does, it ends with an error.
     func leave(_ error: @autoclosure () -> any Error) {
-        let isLast = condition.withLock {
+        condition.withLock {
             userCount -= 1
-            return userCount <= 0
+            guard userCount <= 0, failure == nil, !isFinished else { return }
+            failure = error()
+            wake()
         }
-        if isLast { fail(error()) }
     }
 
     private func writePiece() throws {

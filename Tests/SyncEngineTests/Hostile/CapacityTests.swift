@@ -80,6 +80,35 @@ import Testing
         try expectHealthy([hub, other])
     }
 
+    /// Each union brings the other names of one column to another one, which has room for some of them only.
+    @Test func namesThatAUnionDropsAreNoFaultOfTheStore() throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        for prefix in ["p", "q", "r"] {
+            var forgery = try Forgery(hub, device, [], upTo: 1)
+            forgery.tables = [
+                .init(name: "item", key: "id", columns: ["scope", prefix]),
+                .init(
+                    name: NameDeclarations.columnNames, key: "item",
+                    columns: [prefix] + (0..<200).map { "\(prefix)\($0)" }),
+            ]
+            try hub.take(forgery, within: nil)
+        }
+        var forgery = try Forgery(hub, device, [], upTo: 1)
+        forgery.tables = [
+            .init(name: "item", key: "id", columns: ["scope", "q1", "r7"]),
+            .init(name: NameDeclarations.columnNames, key: "item", columns: ["q1", "p"]),
+            .init(name: NameDeclarations.columnNames, key: "item", columns: ["r7", "p"]),
+        ]
+        do {
+            try hub.take(forgery, within: nil)
+        } catch let error as SyncError {
+            // Two of its columns are one by now.
+            #expect(error.code == .invalidBundle)
+        }
+        try expectExchange(hub, stores)
+    }
+
     /// An earlier version took them in.
     @Test func aStoreThatHasMoreOtherNamesIsUnderstood() throws {
         let stores = try TestStores()

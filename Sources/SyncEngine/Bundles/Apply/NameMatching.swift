@@ -16,9 +16,6 @@ final class NameMatching {
     private var unionCount = 0
     /// The other names of all tables and columns that are kept.
     private var otherNameCount: Int
-    /// Those for which there is no room. They mean the same as long as the bundle is read, and are not passed on: were it
-    /// refused, two replicas that heard other names first would never exchange anything again.
-    private var leftOut: [(name: String, column: Int?, table: Int64)] = []
     /// Whether anything was new.
     private var hasLearnt = false
 
@@ -55,9 +52,12 @@ final class NameMatching {
         }
         try learnPolicies(PolicyDeclarations(header), named)
         if hasLearnt { try Capacity(db).requireRoomForNames(db) }
+        // Names for which there is no room mean the same as long as the bundle is read, and are not passed on: were it
+        // refused, two replicas that heard other names first would never exchange anything again.
+        let meant = names
         // Policies add columns of their own.
         names = try KnownNames(db)
-        addLeftOut()
+        names.addOtherNames(of: meant)
         return named
     }
 
@@ -71,17 +71,6 @@ final class NameMatching {
         // What was known before is no reason to refuse a bundle.
         if after.nameCount > before.nameCount || after.nameByteCount > before.nameByteCount {
             hasLearnt = true
-        }
-    }
-
-    private func addLeftOut() {
-        for (name, column, table) in leftOut {
-            if let column {
-                guard names.column(name, of: table) == nil else { continue }
-                names.add(alias: name, ofColumn: column, in: table)
-            } else if names.number(ofTable: name) == nil {
-                names.add(alias: name, ofTable: table)
-            }
         }
     }
 
@@ -100,7 +89,7 @@ final class NameMatching {
         }
         guard let table, columns.count == header.columns.count else {
             throw SyncError(
-                .damagedMetadata, "table \(header.name.debugDescription) of the bundle can't be matched")
+                .invalidBundle, "table \(header.name.debugDescription) of the bundle can't be matched")
         }
         return (table, columns)
     }
@@ -115,7 +104,7 @@ final class NameMatching {
         where names.number(ofTable: name) == nil {
             let isKept = try !isFull && NameAliases.add(db, name, ofTable: number, isPeers: true)
             isFull = !isKept
-            note(isKept, name, of: nil, in: number)
+            if isKept { noteOtherName() }
             names.add(alias: name, ofTable: number)
         }
         var plain: [String] = []
@@ -176,21 +165,16 @@ final class NameMatching {
             let isKept =
                 try !isFull && NameAliases.add(db, name, ofColumn: number, in: table, isPeers: true)
             isFull = !isKept
-            note(isKept, name, of: number, in: table)
+            if isKept { noteOtherName() }
             names.add(alias: name, ofColumn: number, in: table)
         }
     }
 
     private var hasRoom: Bool { otherNameCount < AdmissionLimits.otherNameTotalMax }
 
-    /// Notes whether another name is kept, or means something only as long as the bundle is read.
-    private func note(_ isKept: Bool, _ name: String, of column: Int?, in table: Int64) {
-        if isKept {
-            otherNameCount += 1
-            hasLearnt = true
-        } else {
-            leftOut.append((name, column, table))
-        }
+    private func noteOtherName() {
+        otherNameCount += 1
+        hasLearnt = true
     }
 
     /// Makes one column of two, unless the table here has both.
@@ -211,12 +195,6 @@ final class NameMatching {
         }
         try ColumnUnion(db: db, environment: environment).unite(absent, into: kept, of: table)
         names.unite(absent, into: kept, of: number)
-        for index in leftOut.indices
-        where leftOut[index].table == number && leftOut[index].column == absent.number {
-            leftOut[index].column = kept.number
-        }
-        // There may have been no room for it.
-        leftOut.append((absent.name, kept.number, number))
         hasLearnt = true
         return kept.number
     }

@@ -176,10 +176,10 @@ struct ReplicaRegister {
         }
         guard !news.isEmpty else { return 0 }
         let added = news.reduce(0) { known[$1.origin] == nil ? $0 + 1 : $0 }
-        if let room, added > max(0, room) { return 0 }
-        // Who speaks is there, whatever is noted of it.
+        // Who speaks, or is heard of, is there, whatever is noted of it.
         try db.execute(
             sql: "UPDATE _sync_replica SET seen = ? WHERE sid = ?", arguments: [milliseconds, sid])
+        if let room, added > max(0, room) { return 0 }
         if room == nil, added > 0, try knownEntryCount() + added > AdmissionLimits.knownEntryCountMax {
             return 0
         }

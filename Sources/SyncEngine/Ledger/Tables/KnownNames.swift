@@ -68,6 +68,24 @@ struct KnownNames {
 
     // MARK: Adding
 
+    /// Adds what other names mean in a bundle that is being read, also those for which there is no room to keep them.
+    mutating func addOtherNames(of other: KnownNames) {
+        for (key, table) in other.aliases
+        where numbers[key] == nil && aliases[key] == nil && tablesByNumber[table] != nil {
+            aliases[key] = table
+        }
+        for (table, former) in other.columns {
+            guard var present = columns[table] else { continue }
+            for (key, column) in former.aliases
+            where present.byName[key] == nil && present.aliases[key] == nil
+                && present.byNumber[column] != nil
+            {
+                present.aliases[key] = column
+            }
+            columns[table] = present
+        }
+    }
+
     /// Adds a table.
     mutating func add(_ table: SyncedTable) {
         tablesByNumber[table.number] = table

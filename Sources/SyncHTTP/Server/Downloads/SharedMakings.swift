@@ -43,6 +43,8 @@ final class SharedMakings: Sendable {
     static func mark(of greeting: Greeting) -> [UInt8]? {
         guard greeting.facts.parts.isEmpty, greeting.facts.partials.isEmpty else { return nil }
         var hash = SHA256()
+        // After a renewal, the new identity knows what the former one knew.
+        hash.update(data: greeting.replica.bytes)
         let entries = greeting.vector.sequences.map { ($0.key.bytes, $0.value) }
         for (replica, sequence) in entries.sorted(by: { $0.0.lexicographicallyPrecedes($1.0) }) {
             hash.update(data: replica)

@@ -35,7 +35,7 @@ extension RelayResponder {
         let body = response.body
         guard let length = body.contentLength, length > Self.uncountedByteCountMax else { return response }
         let answer = heldAnswers.begin(of: context.address)
-        try answer.raise(to: length)
+        try answer.raise(to: min(length, limits.addressHeldAnswerByteCountMax))
         let channel = context.channel
         var response = response
         response.body = ResponseBody(contentLength: length) { writer in
