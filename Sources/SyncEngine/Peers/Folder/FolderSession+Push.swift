@@ -189,6 +189,8 @@ extension FolderSession {
                 throw SyncError(
                     .changedMeanwhile, "this store got another replica id meanwhile; synchronize again")
             }
+            // The store may have become one that holds a part only, since it greeted.
+            if let header = reader.header { try Self.requireAllTables(header) }
             rowCount = summary.rowCount
         }
         // Readers hold the bundle to what the head says of it. It builds on nothing where deletions were forgotten since.

@@ -218,7 +218,7 @@ struct FolderSession {
 
     /// Throws for a bundle that says of single tables more than of all, or was made for who holds some rows. Nobody who may
     /// write to a folder makes one, and who took it in could write to no folder any more (``StorePeer/requireAllTables``).
-    private static func requireAllTables(_ header: BundleHeader) throws {
+    static func requireAllTables(_ header: BundleHeader) throws {
         guard header.facts.parts.allSatisfy({ header.target.covers($0.target) }),
             header.facts.partials.isEmpty, header.facts.restrictions.isEmpty
         else {
