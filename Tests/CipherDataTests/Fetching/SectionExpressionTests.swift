@@ -38,6 +38,12 @@ import Testing
         #expect($errands.sections.map { $0.map(\.id) } == [[2], [1, 3]])
     }
 
+    @Test func aLimitTakesTheRowsOfTheQuerysOwnOrder() {
+        @FetchAll(Errand.order(by: \.title).limit(2), sectionBy: \.place, database: database) var errands
+        #expect($errands.sections.map(\.name) == ["Work", "Home"])
+        #expect(errands.map(\.title) == ["a", "b"])
+    }
+
     @Test func chosenColumnsHaveSectionsToo() {
         @FetchAll(Errand.order(by: \.id).select(\.title), sectionBy: \.place, database: database) var titles
         #expect($titles.sections.map { Array($0) } == [["d"], ["b"], ["a", "c"]])

@@ -66,6 +66,8 @@ extension SelectClauses {
         var result = self
         result.columns = columns
         result.columns.append(term: text)
+        // A limit takes the rows that come first in the query's own order. A value may have several sections then.
+        guard limit.isEmpty else { return result }
         result.ordering = order
         Self.join(&result.ordering, ordering)
         return result
