@@ -107,7 +107,7 @@ private struct Player: Codable, FetchableRecord, PersistableRecord, Equatable {
             #expect(count == 1)
             let outer = try Table("pair").with(players).filter(chosen.exists()).fetchCount(db)
             #expect(outer == 1)
-            #expect(throws: DatabaseError.self) { try chosen.fetchCount(db) }
+            #expect(throws: DatabaseError.self) { try Row.fetchAll(db, chosen) }
             let deleted = try Table("pair").with(players).filter(chosen.exists()).deleteAll(db)
             #expect(deleted == 1)
         }
