@@ -56,6 +56,7 @@ enum LiteralTypes {
     /// `UUID()`, `Set<Int>()`, `[String]()`, `Optional<Int>.none`, `Color.rgb(1, 2, 3)`.
     private static func type(of call: FunctionCallExprSyntax) -> TypeSyntax? {
         let called = call.calledExpression
+        if isGeneric(called) { return nil }
         if let array = called.as(ArrayExprSyntax.self), array.elements.count == 1,
             let element = array.elements.first.flatMap({ typeName($0.expression) })
         {
