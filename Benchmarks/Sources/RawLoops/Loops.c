@@ -32,16 +32,6 @@ const char *raw_message(sqlite3 *connection) { return sqlite3_errmsg(connection)
 
 int raw_execute(sqlite3 *connection, const char *sql) { return sqlite3_exec(connection, sql, NULL, NULL, NULL); }
 
-static char *copy_text(sqlite3_stmt *statement, int column) {
-    const unsigned char *text = sqlite3_column_text(statement, column);
-    size_t count = sqlite3_column_bytes(statement, column);
-    char *copy = malloc(count + 1);
-    if (!copy) return NULL;
-    if (count) memcpy(copy, text, count);
-    copy[count] = 0;
-    return copy;
-}
-
 static int read_row(sqlite3_stmt *statement, RawReading *reading) {
     const void *id = sqlite3_column_blob(statement, 0);
     if (sqlite3_column_bytes(statement, 0) != sizeof reading->id) return SQLITE_MISMATCH;
@@ -52,9 +42,9 @@ static int read_row(sqlite3_stmt *statement, RawReading *reading) {
     reading->flags = sqlite3_column_int64(statement, 4);
     reading->value = sqlite3_column_double(statement, 5);
     reading->deviation = sqlite3_column_double(statement, 6);
-    reading->unit = copy_text(statement, 7);
-    reading->place = copy_text(statement, 8);
-    reading->note = copy_text(statement, 9);
+    reading->unit = raw_copy_text(statement, 7);
+    reading->place = raw_copy_text(statement, 8);
+    reading->note = raw_copy_text(statement, 9);
     return reading->unit && reading->place && reading->note ? SQLITE_OK : SQLITE_NOMEM;
 }
 

@@ -21,16 +21,6 @@ int raw_teams_make(sqlite3 *connection, int64_t teamCount, int64_t playerCount) 
     return raw_execute(connection, sql);
 }
 
-static char *copy_text(sqlite3_stmt *statement, int column) {
-    const unsigned char *text = sqlite3_column_text(statement, column);
-    size_t count = sqlite3_column_bytes(statement, column);
-    char *copy = malloc(count + 1);
-    if (!copy) return NULL;
-    if (count) memcpy(copy, text, count);
-    copy[count] = 0;
-    return copy;
-}
-
 // Room for one more item in an array that doubles.
 static void *append(void **items, size_t *count, size_t *capacity, size_t size) {
     if (*count == *capacity) {
@@ -49,8 +39,8 @@ static int fetch_teams(sqlite3_stmt *statement, RawTeams *teams) {
         RawTeam *team = append((void **)&teams->items, &teams->count, &teams->capacity, sizeof *team);
         if (!team) return SQLITE_NOMEM;
         *team = (RawTeam){.id = sqlite3_column_int64(statement, 0)};
-        team->name = copy_text(statement, 1);
-        team->city = copy_text(statement, 2);
+        team->name = raw_copy_text(statement, 1);
+        team->city = raw_copy_text(statement, 2);
     }
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
@@ -75,7 +65,7 @@ static int fetch_players(sqlite3_stmt *statement, RawTeams *teams) {
         RawPlayer *player = append((void **)&team->players, &team->count, &team->capacity, sizeof *player);
         if (!player) return SQLITE_NOMEM;
         *player = (RawPlayer){.id = sqlite3_column_int64(statement, 0), .teamId = teamId};
-        player->name = copy_text(statement, 2);
+        player->name = raw_copy_text(statement, 2);
         player->score = sqlite3_column_double(statement, 3);
     }
     return code == SQLITE_DONE ? SQLITE_OK : code;

@@ -102,16 +102,6 @@ static void format_date(double seconds, char text[24]) {
     put(text + 20, rest % 1000, 3);
 }
 
-static char *copy_text(sqlite3_stmt *statement, int column) {
-    const unsigned char *text = sqlite3_column_text(statement, column);
-    size_t count = sqlite3_column_bytes(statement, column);
-    char *copy = malloc(count + 1);
-    if (!copy) return NULL;
-    if (count) memcpy(copy, text, count);
-    copy[count] = 0;
-    return copy;
-}
-
 static int read_date(sqlite3_stmt *statement, int column, double *seconds) {
     const char *text = (const char *)sqlite3_column_text(statement, column);
     return text ? parse_date(text, sqlite3_column_bytes(statement, column), seconds) : SQLITE_MISMATCH;
@@ -125,8 +115,8 @@ static int read_visit(sqlite3_stmt *statement, RawVisit *visit) {
     const void *id = sqlite3_column_blob(statement, 0);
     if (sqlite3_column_bytes(statement, 0) != sizeof visit->id) return SQLITE_MISMATCH;
     memcpy(visit->id, id, sizeof visit->id);
-    visit->name = copy_text(statement, 1);
-    visit->city = copy_text(statement, 2);
+    visit->name = raw_copy_text(statement, 1);
+    visit->city = raw_copy_text(statement, 2);
     int code = read_date(statement, 3, &visit->created);
     visit->hasUpdated = is_present(statement, 4);
     if (visit->hasUpdated) code |= read_date(statement, 4, &visit->updated);
@@ -136,7 +126,7 @@ static int read_visit(sqlite3_stmt *statement, RawVisit *visit) {
     visit->count = sqlite3_column_int64(statement, 7);
     visit->hasFlags = is_present(statement, 8);
     if (visit->hasFlags) visit->flags = sqlite3_column_int64(statement, 8);
-    if (is_present(statement, 9)) visit->note = copy_text(statement, 9);
+    if (is_present(statement, 9)) visit->note = raw_copy_text(statement, 9);
     return code;
 }
 
