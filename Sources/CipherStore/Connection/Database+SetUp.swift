@@ -122,7 +122,7 @@ extension Database {
     }
 
     /// How much of a transaction is kept in memory where writing it earlier could lose the commit: 256 MiB.
-    private static let keptKibibytes = 262_144
+    static let keptKibibytes = 262_144
 
     private func useSettingsThatNeedTheKey() throws {
         try execute(sql: "PRAGMA mmap_size = 0")

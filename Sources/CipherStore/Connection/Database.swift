@@ -137,6 +137,8 @@ public final class Database {
 
     /// What is to be told and forgotten when the transaction ends.
     @exclusivity(unchecked) var transactionEnd = TransactionEnd()
+    /// How large the cache is while a transaction writes.
+    @exclusivity(unchecked) var transactionCache = TransactionCache()
 
     // MARK: Observation
 

@@ -257,6 +257,14 @@ enum SQLiteHandle {
         return code == SQLITE_OK && current != 0
     }
 
+    /// The memory of the pages that a connection has in its caches, in bytes.
+    static func cacheByteCount(_ handle: SQLiteConnection) -> Int {
+        var current: CInt = 0
+        var highest: CInt = 0
+        let code = sqlite3_db_status(handle, SQLITE_DBSTATUS_CACHE_USED, &current, &highest, 0)
+        return code == SQLITE_OK ? Int(current) : 0
+    }
+
     static func lastInsertedRowID(_ handle: SQLiteConnection) -> Int64 {
         sqlite3_last_insert_rowid(handle)
     }

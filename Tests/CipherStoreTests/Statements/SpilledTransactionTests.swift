@@ -101,4 +101,45 @@ import Testing
             }
         }
     }
+
+    /// Otherwise each page that was not written would be read again for each row, because those that were fill the cache.
+    @Test(arguments: [-64, 16]) func theCacheGrowsWithWhatIsWrittenUntilTheTransactionEnds(size: Int) throws {
+        let folder = try TemporaryFolder(isInMemory: true)
+        let queue = try DatabaseQueue(path: folder.file("a.db"), configuration: .keyed("passphrase"))
+        func cacheSize() throws -> Int? {
+            try queue.unsafeReentrantRead { try Int.fetchOne($0, sql: "PRAGMA cache_size") }
+        }
+        func insert(_ db: Database, count: Int) throws {
+            for _ in 0..<count { try db.execute(sql: "INSERT INTO t VALUES (zeroblob(2000))") }
+        }
+        try queue.inDatabase { db throws in
+            try db.execute(sql: "CREATE TABLE t (a)")
+            try db.execute(sql: "PRAGMA cache_size = \(size)")
+        }
+        let grows = EngineFeatures.current.losesCommitsAfterPartialRollback
+        try queue.write { db throws in
+            try insert(db, count: 600)
+            let kibibytes = try cacheSize() ?? 0
+            // 1,200 KB are written by then, or 1,000 when it was looked at last.
+            #expect(grows ? (-3000..<(-1000)).contains(kibibytes) : kibibytes == size)
+        }
+        #expect(try cacheSize() == size)
+        // Small transactions leave it as it is, and so does a transaction after which it is another one.
+        try queue.write { db throws in
+            try insert(db, count: 3)
+            let now = try cacheSize()
+            #expect(now == size)
+        }
+        try queue.write { db throws in
+            try insert(db, count: 600)
+            try db.execute(sql: "PRAGMA cache_size = -512")
+        }
+        #expect(try cacheSize() == -512)
+        // One that is rolled back gives it back, too.
+        try queue.inTransaction { db in
+            try insert(db, count: 600)
+            return .rollback
+        }
+        #expect(try cacheSize() == -512)
+    }
 }

@@ -128,6 +128,7 @@ extension Statement {
     /// The same, for a caller that has the connection at hand.
     @inline(__always)
     func didRun(on database: Database) throws {
+        if changesRows { database.noteWrite() }
         if schemaEffect != .none { database.didRunStatement(schemaEffect) }
         if changesCaches { database.keepTransactionsInMemory(afterAttaching: isAttach) }
         if watch.isOn { database.didRunWatched(self) }

@@ -126,6 +126,7 @@ extension Database {
             }
         }
         transactionEnd.date = nil
+        if transactionCache.isKnown { shrinkCache() }
         if seen == .commit && completion == .commit { countCommit() }
         endTransaction(completion, isObserved: isObserved)
         return refusal
