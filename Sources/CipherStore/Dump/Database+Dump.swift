@@ -54,7 +54,7 @@ extension Database {
         for (name, rows) in try completion(self, rows) {
             stream.margin()
             stream.writeln(name)
-            try dump(rows.map(\.withoutInternalColumns), format, to: &stream)
+            try dump(rows.rows.map(\.withoutInternalColumns), format, to: &stream)
         }
     }
 

@@ -11,7 +11,7 @@ public struct PreparedRequest {
     var completion: Completion?
 
     /// Completes rows, and returns those of the other requests by their names.
-    typealias Completion = (_ db: Database, _ rows: [Row]) throws -> [(name: String, rows: [Row])]
+    typealias Completion = (_ db: Database, _ rows: [Row]) throws -> [(name: String, rows: AssociatedRowList)]
 
     /// Makes a request of a statement.
     public init(statement: Statement, adapter: (any RowAdapter)? = nil) {

@@ -69,9 +69,7 @@ extension Row {
         _ type: Records.Type = Records.self, forKey key: String
     ) throws -> Records where Records.Element: FetchableRecord {
         var records = Records()
-        for row in try prefetchedRows(key, "\(Records.self)") {
-            records.append(try Records.Element(row: row))
-        }
+        try prefetchedRows(key, "\(Records.self)").forEach { records.append(try Records.Element(row: $0)) }
         return records
     }
 
@@ -81,10 +79,14 @@ extension Row {
     public func decode<Record: FetchableRecord & Hashable>(
         _ type: Set<Record>.Type = Set<Record>.self, forKey key: String
     ) throws -> Set<Record> {
-        try Set(prefetchedRows(key, "\(Set<Record>.self)").map { try Record(row: $0) })
+        var records: Set<Record> = []
+        try prefetchedRows(key, "\(Set<Record>.self)").forEach { records.insert(try Record(row: $0)) }
+        return records
     }
 
-    private func prefetchedRows(_ key: String, _ type: @autoclosure () -> String) throws -> [Row] {
+    private func prefetchedRows(
+        _ key: String, _ type: @autoclosure () -> String
+    ) throws -> AssociatedRowList {
         if let rows = prefetches.rows(named: key) { return rows }
         throw RowDecodingError(.keyNotFound(.prefetchedRows(key)), type: type(), row: self)
     }

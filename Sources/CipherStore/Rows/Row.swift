@@ -27,8 +27,14 @@ public final class Row {
     /// The names of all columns, adapted or not.
     private let allNames: ColumnNames
 
-    /// The values of all columns of a copied row, adapted or not.
+    /// The values of all columns of a copied row, adapted or not; those of a block are of other rows, too.
     private let values: [DatabaseValue]
+
+    /// Where the values of the row begin.
+    @exclusivity(unchecked) private var offset: Int
+
+    /// Whether the row goes from one row of a block to another, as that of a cursor does.
+    let isMoving: Bool
 
     /// The number of columns.
     public let count: Int
@@ -47,13 +53,17 @@ public final class Row {
     @exclusivity(unchecked) private var likelyIndex = 0
 
     private init(
-        run: StatementRun?, names: ColumnNames, values: [DatabaseValue], adapted: AdaptedColumns?
+        run: StatementRun?, names: ColumnNames, values: [DatabaseValue], offset: Int = 0,
+        isMoving: Bool = false,
+        adapted: AdaptedColumns?
     ) {
         self.run = run
         statement = run?.statement
         sqliteStatement = adapted == nil ? statement?.sqliteStatement : nil
         allNames = names
         self.values = values
+        self.offset = offset
+        self.isMoving = isMoving
         self.adapted = adapted
         count = adapted?.indexes.count ?? names.names.count
     }
@@ -68,9 +78,28 @@ public final class Row {
 
     /// Makes a row that shows other columns of the same statement or copy.
     convenience init(viewing row: Row, _ adapted: AdaptedColumns?) {
-        self.init(run: row.run, names: row.allNames, values: row.values, adapted: adapted)
+        self.init(
+            run: row.run, names: row.allNames, values: row.values, offset: row.offset, adapted: adapted)
         isCopy = row.isCopy
     }
+
+    /// Makes a row of a block.
+    ///
+    /// - parameters:
+    ///     - block: The block.
+    ///     - offset: Where its values begin.
+    ///     - isMoving: Whether the row will be moved to other rows.
+    convenience init(of block: RowBlock, offset: Int, isMoving: Bool) {
+        self.init(
+            run: nil, names: block.names, values: block.values, offset: offset, isMoving: isMoving,
+            adapted: block.adapted)
+        isCopy = true
+    }
+
+    /// Moves the row to another one of its block.
+    ///
+    /// - parameter offset: Where the values of that row begin.
+    func move(to offset: Int) { self.offset = offset }
 
     /// Makes a row without columns.
     public convenience init() { self.init([]) }
@@ -101,7 +130,12 @@ public final class Row {
 
     /// Returns a row that stays valid when the statement moves on.
     public func copy() -> Row {
-        guard let statement else { return self }
+        guard let statement else {
+            guard isMoving else { return self }
+            let row = Row(viewing: self, adapted)
+            row.prefetches = prefetches
+            return row
+        }
         let handle = statement.sqliteStatement
         let row = Row(
             run: nil, names: allNames,
@@ -139,7 +173,7 @@ public final class Row {
     public func hasNull(atIndex index: Int) -> Bool {
         checkIndex(index)
         let index = statementIndex(of: index)
-        guard let statement else { return values[index].isNull }
+        guard let statement else { return values[offset &+ index].isNull }
         return RawColumn.isNull(statement.sqliteStatement, CInt(index))
     }
 
@@ -148,13 +182,13 @@ public final class Row {
     public var containsNonNullValue: Bool {
         (0..<count).contains { !hasNull(atIndex: $0) }
             || scopes.contains { $0.row.containsNonNullValue }
-            || prefetches.names.contains { prefetches.rows(named: $0)?.isEmpty == false }
+            || prefetches.names.contains { prefetches.rows(named: $0)?.count != 0 }
     }
 
     /// The leftmost column of a name, compared without case.
     @usableFromInline func index(ofColumn name: String) -> Int? {
         // Copies may be read by several threads at once.
-        if statement == nil { return names.position(of: name) }
+        if statement == nil && !isMoving { return names.position(of: name) }
         return names.position(of: name, guess: &likelyIndex)
     }
 
@@ -164,7 +198,7 @@ public final class Row {
     @usableFromInline func databaseValue(atIndex index: Int) -> DatabaseValue {
         checkIndex(index)
         let index = statementIndex(of: index)
-        guard let statement else { return values[index] }
+        guard let statement else { return values[offset &+ index] }
         return DatabaseValue(sqliteStatement: statement.sqliteStatement, index: CInt(index))
     }
 

@@ -90,46 +90,29 @@ extension Relation {
     /// - returns: All rows that were fetched, in their order.
     private func prefetch(
         _ plan: Prefetch, keys indexes: [Int], for rows: [Row], _ db: Database
-    ) throws -> [Row] {
+    ) throws -> AssociatedRowList {
         let keys = rows.map { row in
             let row = row.unadapted
             return indexes.map { row.databaseValue(atIndex: $0) }
         }
-        var known: Set<[DatabaseValue]> = []
-        let distinct = keys.filter { !$0.contains(where: \.isNull) && known.insert($0).inserted }
-        var groups: [[DatabaseValue]: [Row]] = [:]
-        var all: [Row] = []
+        var parents = PrefetchedGroups(keys: keys, of: plan)
         let origin: (([String]) -> SQLSubquery)? =
             try isSameWithOtherColumns(db) ? { SQLSubquery(.relation(selectingOnly($0))) } : nil
-        let conditions = plan.conditions(among: distinct, origin: origin)
-        // A key that equals several can be found by several queries, each of which finds all its rows.
-        var earlier: Set<[DatabaseValue]> = []
+        let conditions = plan.conditions(among: parents.keys, origin: origin)
+        parents.areOfSeveralQueries = conditions.count > 1
         for condition in conditions {
             let request = try plan.relation(for: condition).makePreparedRequest(db)
-            let fetched =
-                try request.completedRows(db) ?? Row.fetchAll(request.statement, adapter: request.adapter)
-            all += fetched
-            let foreignKeys = try fetched.map { row in
-                try plan.columns.map { column -> DatabaseValue in
-                    try row.decode(forColumn: "grdb_\(column.right)")
-                }
+            if let rows = try request.completedRows(db) {
+                try parents.add(rows, db)
+            } else {
+                try parents.add(RowBlock(request.statement, adapter: request.adapter), db)
             }
-            let parents =
-                try foreignKeys.allSatisfy { known.contains($0) } ? [:] : plan.parents(among: distinct, db)
-            for (row, key) in zip(fetched, foreignKeys) where !earlier.contains(key) {
-                if known.contains(key) {
-                    groups[key, default: []].append(row)
-                } else {
-                    for index in parents[key] ?? [] { groups[distinct[index], default: []].append(row) }
-                }
-            }
-            if conditions.count > 1 { earlier.formUnion(foreignKeys) }
         }
         let names = plan.path.map(\.key)
         for (row, key) in zip(rows, keys) {
-            row.prefetchedRows.setRows(groups[key] ?? [], forKeyPath: names)
+            row.prefetches.set(parents.rows(of: key), path: names[...])
         }
-        return all
+        return parents.all
     }
 
     /// The same rows with other columns, whatever their order and number.
@@ -158,6 +141,9 @@ struct Prefetch {
     /// The columns that refer from the first of these tables to the parent's.
     let columns: Columns
 
+    /// The name under which a column of the foreign key is selected.
+    static func keyName(_ column: String) -> String { "grdb_\(column)" }
+
     /// The request for the rows.
     ///
     /// - parameters:
@@ -172,7 +158,9 @@ struct Prefetch {
         if let names { relation.relation.selection = names.map { .expression(.column($0)) } }
         relation.relation.selection += columns.map { column in
             SQLSelection(
-                .named(SQLExpression.column(column.right).scoped(to: relation.first), "grdb_\(column.right)"))
+                .named(
+                    SQLExpression.column(column.right).scoped(to: relation.first), Self.keyName(column.right))
+            )
         }
         return relation.relation
     }

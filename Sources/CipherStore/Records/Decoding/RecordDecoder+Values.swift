@@ -10,12 +10,21 @@ extension RecordDecoder {
         _ key: some CodingKey
     ) throws -> Value {
         let column = properties.column(at: property(key))
-        if column >= 0, let statement = liveStatement,
-            let value = Value.fromStatement(statement, atUncheckedIndex: column)
-        {
-            return value
+        if column >= 0 {
+            if let statement = liveStatement {
+                if let value = Value.fromStatement(statement, atUncheckedIndex: column) { return value }
+            } else if let stored = storedValue(column), let value = Value.fromDatabaseValue(stored) {
+                return value
+            }
         }
         return try otherValue(key, column)
+    }
+
+    /// A value of a row that moves over a block, or nil to ask the row.
+    @inline(__always)
+    private func storedValue(_ column: CInt) -> DatabaseValue? {
+        let row = row
+        return row.isMoving ? row.databaseValue(atIndex: Int(column)) : nil
     }
 
     @inline(never)
@@ -37,6 +46,9 @@ extension RecordDecoder {
             // NULL is the one thing that is both no value and not to be decoded.
             if let value = Value.fromStatement(statement, atUncheckedIndex: column) { return value }
             if RawColumn.isNull(statement, column) { return nil }
+        } else if let stored = storedValue(column) {
+            if stored.isNull { return nil }
+            if let value = Value.fromDatabaseValue(stored) { return value }
         }
         return try row.decode(Value?.self, atIndex: Int(column))
     }
@@ -183,7 +195,7 @@ extension RecordDecoder {
     }
 
     /// A decoder of the rows of another request.
-    func rowsDecoder(_ rows: [Row], forKey key: some CodingKey) -> RowsDecoder {
+    func rowsDecoder(_ rows: AssociatedRowList, forKey key: some CodingKey) -> RowsDecoder {
         RowsDecoder(rows: rows, recordType: recordType, codingPath: codingPath + [key], userInfo: userInfo)
     }
 }

@@ -204,7 +204,7 @@ final class RecordDecoder {
     }
 
     /// The rows of another request, or nil.
-    func prefetchedRows(_ key: String) -> [Row]? {
+    func prefetchedRows(_ key: String) -> AssociatedRowList? {
         row.prefetches.isEmpty ? nil : row.prefetches.rows(named: key)
     }
 }

@@ -40,8 +40,8 @@ extension Row {
     private func otherRecordDecoder<Record: FetchableRecord & Decodable>(
         for type: Record.Type
     ) -> RecordDecoder {
-        // A copied row is decoded once, and may be read by several threads.
-        let isKept = statement != nil
+        // A copied row is decoded once, and may be read by several threads; one that moves is of one thread.
+        let isKept = statement != nil || isMoving
         if isKept, let decoder = recordDecoders?.decoder(of: ObjectIdentifier(type)) { return decoder }
         let decoder = RecordDecoder(
             type, row: self, recordType: type, codingPath: [], userInfo: type.databaseDecodingUserInfo,

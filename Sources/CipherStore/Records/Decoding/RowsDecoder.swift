@@ -1,20 +1,26 @@
 /// Decodes an array or a set from the rows of another request.
 struct RowsDecoder: Decoder {
-    let rows: [Row]
+    let rows: AssociatedRowList
     let recordType: any FetchableRecord.Type
     let codingPath: [any CodingKey]
     let userInfo: [CodingUserInfoKey: Any]
 
     private(set) var currentIndex = 0
 
+    /// The row that moves from one record to the next, so that its decoder serves all.
+    private let movingRow: Row?
+    /// How elements of a type are decoded: mostly all are of one type.
+    private var kind: (type: ObjectIdentifier, source: ElementSource)?
+
     init(
-        rows: [Row], recordType: any FetchableRecord.Type, codingPath: [any CodingKey],
+        rows: AssociatedRowList, recordType: any FetchableRecord.Type, codingPath: [any CodingKey],
         userInfo: [CodingUserInfoKey: Any]
     ) {
         self.rows = rows
         self.recordType = recordType
         self.codingPath = codingPath
         self.userInfo = userInfo
+        if case .places(_, let block) = rows { movingRow = block.movingRow() } else { movingRow = nil }
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
@@ -39,19 +45,34 @@ extension RowsDecoder: UnkeyedDecodingContainer, RefusingDecodedScalars {
     mutating func decodeNil() -> Bool { false }
 
     mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        let row = try nextRow(type)
-        if let record = type as? any FetchableRecord.Type { return try open(record, row) }
-        if let value = type as? any DatabaseValueConvertible.Type { return try openValue(value, row) }
-        return try type.init(from: decoder(of: row))
+        switch source(of: type) {
+        case .record(let record): try open(record, nextRow(type, isBrief: true))
+        case .value(let value): try openValue(value, nextRow(type, isBrief: true))
+        case .decodable: try type.init(from: decoder(of: nextRow(type)))
+        }
     }
 
-    private mutating func nextRow(_ type: Any.Type) throws -> Row {
+    private mutating func source<T: Decodable>(of type: T.Type) -> ElementSource {
+        if let kind, kind.type == ObjectIdentifier(type) { return kind.source }
+        let source = ElementSource(type)
+        kind = (ObjectIdentifier(type), source)
+        return source
+    }
+
+    /// Returns the next row.
+    ///
+    /// - parameter isBrief: Whether it is not used after the element was decoded.
+    private mutating func nextRow(_ type: Any.Type, isBrief: Bool = false) throws -> Row {
         guard !isAtEnd else {
             throw DecodingError.valueNotFound(
                 type, DecodingError.Context(codingPath: codingPath, debugDescription: "no more rows"))
         }
         defer { currentIndex += 1 }
-        return rows[currentIndex]
+        guard isBrief, let movingRow, case .places(let places, let block) = rows else {
+            return rows[currentIndex]
+        }
+        movingRow.move(to: block.offset(of: places[currentIndex]))
+        return movingRow
     }
 
     private func decoder(of row: Row) -> RecordDecoder {
@@ -82,6 +103,24 @@ extension RowsDecoder: UnkeyedDecodingContainer, RefusingDecodedScalars {
     }
 
     mutating func superDecoder() throws -> any Decoder { decoder(of: try nextRow(Any.self)) }
+}
+
+/// How an element is decoded from a row.
+private enum ElementSource {
+    case record(any FetchableRecord.Type)
+    /// From the first column.
+    case value(any DatabaseValueConvertible.Type)
+    case decodable
+
+    init(_ type: any Decodable.Type) {
+        if let record = type as? any FetchableRecord.Type {
+            self = .record(record)
+        } else if let value = type as? any DatabaseValueConvertible.Type {
+            self = .value(value)
+        } else {
+            self = .decodable
+        }
+    }
 }
 
 /// Decodes an optional array or set of rows.

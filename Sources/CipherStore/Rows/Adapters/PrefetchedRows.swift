@@ -2,12 +2,12 @@
 ///
 /// They form a tree: those of a scope are found below the scope's name.
 struct PrefetchedRows: Equatable {
-    var rows: [Row]?
+    var rows: AssociatedRowList?
     var children: [String: PrefetchedRows] = [:]
 
     var isEmpty: Bool { rows == nil && children.isEmpty }
 
-    mutating func set(_ rows: [Row], path: ArraySlice<String>) {
+    mutating func set(_ rows: AssociatedRowList, path: ArraySlice<String>) {
         guard let name = path.first else {
             self.rows = rows
             return
@@ -16,7 +16,7 @@ struct PrefetchedRows: Equatable {
     }
 
     /// The rows of a name that are nearest to the root.
-    func rows(named name: String) -> [Row]? {
+    func rows(named name: String) -> AssociatedRowList? {
         var level = [self]
         while !level.isEmpty {
             for node in level {
@@ -54,7 +54,7 @@ extension Row {
 
         /// The rows of a name, those of a scope included, or nil when rows of
         /// that name were not requested.
-        public subscript(_ name: String) -> [Row]? { root.rows(named: name) }
+        public subscript(_ name: String) -> [Row]? { root.rows(named: name)?.rows }
 
         /// Gives the row other rows.
         ///
@@ -62,7 +62,7 @@ extension Row {
         ///     - rows: The rows.
         ///     - path: Their name, after the names of the scopes that they belong to.
         mutating func setRows(_ rows: [Row], forKeyPath path: [String]) {
-            root.set(rows, path: path[...])
+            root.set(.rows(rows), path: path[...])
         }
     }
 }

@@ -1,0 +1,113 @@
+/// The rows of an association, dealt out to the rows that they belong to.
+struct PrefetchedGroups {
+    /// The keys of the rows that others belong to, each of them once and none NULL.
+    let keys: [[DatabaseValue]]
+
+    private let plan: Prefetch
+    private let groups: [[DatabaseValue]: Int]
+
+    /// Whether the rows come from several queries.
+    var areOfSeveralQueries = false
+
+    /// The rows of each key.
+    private var members: [[AssociatedRowList]]
+    /// The rows in the order in which they came.
+    private var lists: [AssociatedRowList] = []
+    /// The keys of the rows of former queries. A key that equals several can be found by several queries, each of which
+    /// finds all its rows.
+    private var earlier: Set<[DatabaseValue]> = []
+
+    /// - parameters:
+    ///     - keys: The keys of the rows that others belong to.
+    ///     - plan: What is fetched.
+    init(keys: [[DatabaseValue]], of plan: Prefetch) {
+        self.plan = plan
+        var groups: [[DatabaseValue]: Int] = [:]
+        var distinct: [[DatabaseValue]] = []
+        for key in keys where !key.contains(where: \.isNull) && groups[key] == nil {
+            groups[key] = distinct.count
+            distinct.append(key)
+        }
+        self.keys = distinct
+        self.groups = groups
+        members = Array(repeating: [], count: distinct.count)
+    }
+
+    /// All rows, in the order in which they came.
+    var all: AssociatedRowList { AssociatedRowList(lists) }
+
+    /// The rows that belong to the row of a key.
+    func rows(of key: [DatabaseValue]) -> AssociatedRowList {
+        AssociatedRowList(groups[key].map { members[$0] } ?? [])
+    }
+
+    /// Deals out the rows of a query that have scopes, or rows of their own.
+    ///
+    /// - throws: A ``DatabaseError``.
+    mutating func add(_ rows: [Row], _ db: Database) throws {
+        let foreignKeys = try rows.map { row in
+            try plan.columns.map { column -> DatabaseValue in
+                try row.decode(forColumn: Prefetch.keyName(column.right))
+            }
+        }
+        let dealt = try deal(
+            rows.count, db, key: { foreignKeys[$0] }, isAsBefore: { foreignKeys[$0] == foreignKeys[$0 - 1] })
+        for (group, places) in dealt.enumerated() where !places.isEmpty {
+            members[group].append(.rows(places.map { rows[$0] }))
+        }
+        lists.append(.rows(rows))
+    }
+
+    /// Deals out the rows of a query.
+    ///
+    /// - throws: A ``DatabaseError``.
+    mutating func add(_ block: RowBlock, _ db: Database) throws {
+        let positions = try plan.columns.map { try block.requirePosition(of: Prefetch.keyName($0.right)) }
+        let dealt = try deal(
+            block.count, db,
+            key: { row in positions.map { block.value(of: row, at: $0) } },
+            isAsBefore: { row in
+                positions.allSatisfy { block.value(of: row, at: $0) == block.value(of: row - 1, at: $0) }
+            })
+        for (group, places) in dealt.enumerated() where !places.isEmpty {
+            members[group].append(.places(places, block))
+        }
+        lists.append(.places(Array(0..<block.count), block))
+    }
+
+    /// Finds out which rows belong to which keys.
+    ///
+    /// - parameters:
+    ///     - count: The number of rows.
+    ///     - key: Returns the foreign key of a row.
+    ///     - isAsBefore: Returns whether a row has the foreign key of the row before it, as most have.
+    /// - returns: The positions of the rows of each key.
+    private mutating func deal(
+        _ count: Int, _ db: Database, key: (Int) -> [DatabaseValue], isAsBefore: (Int) -> Bool
+    ) throws -> [[Int]] {
+        var dealt: [[Int]] = Array(repeating: [], count: keys.count)
+        var found: Set<[DatabaseValue]> = []
+        var parents: [[DatabaseValue]: Set<Int>]?
+        var owner: Int?
+        var otherOwners: Set<Int> = []
+        for row in 0..<count {
+            if row == 0 || !isAsBefore(row) {
+                let key = key(row)
+                if areOfSeveralQueries { found.insert(key) }
+                let isNew = earlier.isEmpty || !earlier.contains(key)
+                owner = isNew ? groups[key] : nil
+                otherOwners = []
+                if isNew, owner == nil {
+                    // It differs from the keys that SQLite takes it for.
+                    let known = try parents ?? plan.parents(among: keys, db)
+                    parents = known
+                    otherOwners = known[key] ?? []
+                }
+            }
+            if let owner { dealt[owner].append(row) }
+            for owner in otherOwners { dealt[owner].append(row) }
+        }
+        earlier.formUnion(found)
+        return dealt
+    }
+}
