@@ -49,8 +49,8 @@ final class Attacker: Sendable {
             ByteText.bytes(base64: try JSONDocument.decode(Message.Session.self, from: answer).session))
     }
 
-    /// Sends a request once more when nothing of it was sent: the server closes connections on which it has refused
-    /// something, and idle ones, and this client may take one of them before it has heard of that.
+    /// Sends a request once more when nothing of it was sent: the server closes idle connections, and this client may take one
+    /// of them before it has heard of that.
     ///
     /// - parameter isRepeatable: Whether it may be sent once more when the server may have taken it.
     private static func answer(

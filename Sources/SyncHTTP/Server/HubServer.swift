@@ -181,7 +181,8 @@ public struct HubServer: Sendable {
             countMax: certificate == nil
                 ? options.limits.connectionCountMax : options.limits.addressConnectionCountMax,
             logger: logger, onRefusal: { [metrics] in metrics.count(.connectionsClosed) })
-        let http = HTTPServerBuilder.accepting(silence: options.limits.silenceSeconds, addresses)
+        let http = HTTPServerBuilder.accepting(
+            silence: options.limits.silenceSeconds, refused: HubResponder.refusedBodies, addresses)
         let builder =
             try certificate.map { try HTTPServerBuilder.tls(http, tlsConfiguration: $0.configuration()) }
             ?? http

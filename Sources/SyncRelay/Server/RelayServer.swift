@@ -129,7 +129,11 @@ public struct RelayServer: Sendable {
         let addresses = AddressConnections(
             countMax: limits.addressConnectionCountMax, logger: logger,
             onRefusal: { metrics.count(.connectionsClosed) })
-        let http = HTTPServerBuilder.accepting(silence: limits.silenceSeconds, addresses)
+        let http = HTTPServerBuilder.accepting(
+            silence: limits.silenceSeconds,
+            refused: RefusedBodyBounds(
+                keptByteCountMax: RelayResponder.unreadByteCountMax, seconds: limits.refusalSeconds),
+            addresses)
         let builder =
             try certificate.map { try HTTPServerBuilder.tls(http, tlsConfiguration: $0.configuration()) }
             ?? http

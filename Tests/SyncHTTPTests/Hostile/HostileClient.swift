@@ -247,8 +247,8 @@ struct HostileClient {
                 detail: status < 400 ? "" : String(decoding: body.prefix(400), as: UTF8.self))
         } catch {
             let isHungUp = Attacker.isHungUp(error)
-            // A connection that refused something is closed a moment later, and may be used again until then. Of one
-            // that a request broke, the same request breaks the next one too.
+            // A connection that ends may be used until this client hears of it. Of one that a request broke, the same request
+            // breaks the next one too.
             if isHungUp && !isRepeated { return try await send(request, &words, isRepeated: true) }
             let isCutOff = isHungUp && request.body.count > 1 << 20
             return Answer(request: text, status: nil, detail: "\(error)", isCutOff: isCutOff)

@@ -61,6 +61,27 @@ import Testing
         #expect(told.starts(with: Data("HTTP/1.1 200".utf8)))
     }
 
+    @Test(.timeLimit(.minutes(1))) func whoSendsALongBodyThatIsRefusedGetsTheAnswerAndTheEnd() async throws {
+        let relay = try await RunningRelay {
+            ($0.limits.silenceSeconds, $0.limits.refusalSeconds) = (600, 600)
+        }
+        let channel = try await relay.channel()
+        let head =
+            "PUT \(channel.path("a")) HTTP/1.1\r\nhost: relay\r\n"
+            + "authorization: \(RelayToken.random().authorization)\r\ncontent-length: \(5 << 20)\r\n\r\n"
+        let port = relay.port
+        let answer = await onThread { () -> Data? in
+            guard let client = LoopbackSocket(port: port) else { return nil }
+            // All is sent before anything is read.
+            client.push(Data(head.utf8) + Data(count: 5 << 20))
+            return client.exchange(Data())
+        }
+        let text = String(decoding: answer ?? Data(), as: UTF8.self)
+        #expect(text.hasPrefix("HTTP/1.1 401 "), "\(text)")
+        #expect(text.localizedCaseInsensitiveContains("\r\nconnection: close\r\n"), "\(text)")
+        #expect(text.contains("\"unauthorized\""), "\(text)")
+    }
+
     @Test func whoSendsManyRequestsAndReadsNoAnswerIsLeft() async throws {
         let relay = try await RunningRelay { $0.limits.silenceSeconds = 1 }
         let channel = try await relay.channel()

@@ -62,15 +62,18 @@ extension HTTPServerBuilder {
     ///
     /// - parameters:
     ///     - silence: How long a connection may say nothing, or read nothing of what it was sent, in seconds.
+    ///     - refused: How much is read of bodies that nobody wants.
     ///     - addresses: What bounds the connections of each address.
-    package static func accepting(silence: Double, _ addresses: AddressConnections) -> HTTPServerBuilder {
+    package static func accepting(
+        silence: Double, refused: RefusedBodyBounds, _ addresses: AddressConnections
+    ) -> HTTPServerBuilder {
         let silence = TimeAmount.milliseconds(Int64(silence * 1000))
         return HTTPServerBuilder { responder in
             AcceptedConnections(
                 configuration: .init(
                     additionalChannelHandlers: [
                         AddressBound(addresses), UnreadAnswers(silence: silence),
-                        SilentRequests(silence: silence),
+                        SilentRequests(silence: silence), RefusedBodies(refused, silence: silence),
                     ], idleTimeout: silence),
                 responder: responder)
         }

@@ -26,6 +26,10 @@ struct HubContext: RequestContext {
 struct HubResponder: HTTPResponder {
     private static let strangerByteCountMax = 4 << 10
 
+    /// Nearly twice the longest body that devices send. A device that hears of the end of the connection while it still sends
+    /// takes that for an error, and not for the answer, so of such bodies the connection goes on.
+    static let refusedBodies = RefusedBodyBounds(keptByteCountMax: 32 << 20, seconds: 5)
+
     let stores: [StoreID: HubStore]
     let fingerprint: [UInt8]
     let limits: HubServer.Limits
@@ -75,7 +79,7 @@ struct HubResponder: HTTPResponder {
         do {
             response = try await route(request, path, context)
         } catch {
-            response = try refuse(request, context, error)
+            response = try refuse(request, error)
         }
         if ConsoleResponder.isResponsible(for: path) { response.protectForBrowsers() }
         // What follows the head of an answer to HEAD is the next answer (RFC 9110, section 9.3.2).
@@ -88,7 +92,7 @@ struct HubResponder: HTTPResponder {
         return response
     }
 
-    private func refuse(_ request: Request, _ context: HubContext, _ error: any Error) throws -> Response {
+    private func refuse(_ request: Request, _ error: any Error) throws -> Response {
         let problem = ProblemCoding.problem(error)
         let level: Logger.Level = problem.status >= 500 ? .error : .info
         let metadata: Logger.Metadata = [
@@ -98,14 +102,6 @@ struct HubResponder: HTTPResponder {
             "error": .string(LogText.printable(problem.status == 500 ? "\(error)" : problem.detail)),
         ]
         logger.log(level: level, "a request failed", metadata: metadata)
-        // The rest of a body that nobody wants is not waited for. With `Connection: close` it would be refused at once,
-        // and a client that is still sending would not come to read the answer.
-        if problem.status == 408 || problem.status == 413 {
-            let channel = context.channel
-            _ = channel.eventLoop.scheduleTask(in: TimeAmount.seconds(1)) { () -> Void in
-                channel.close(promise: nil)
-            }
-        }
         return try document(
             problem, HTTPResponse.Status(code: problem.status), "application/problem+json")
     }

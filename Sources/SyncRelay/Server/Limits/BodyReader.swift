@@ -56,15 +56,9 @@ struct BodyReader {
     }
 
     /// Reads bytes that nobody wants, so that the client comes to read the answer.
-    ///
-    /// - returns: Whether that was all.
-    mutating func skip(upTo limit: Int) async -> Bool {
+    mutating func skip(upTo limit: Int) async {
         var count = 0
-        while count <= limit {
-            guard let buffer = try? await next() else { return true }
-            count += buffer.readableBytes
-        }
-        return false
+        while count <= limit, let buffer = try? await next() { count += buffer.readableBytes }
     }
 
     private mutating func next() async throws -> ByteBuffer? {

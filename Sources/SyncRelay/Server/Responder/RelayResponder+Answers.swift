@@ -58,7 +58,7 @@ extension RelayResponder {
     ) async throws -> Response {
         let length = Int(try byteCount(of: request, upTo: Int64(limit)))
         return try await held.hold(of: context.address) { held in
-            let value = try await decode(type, of: request, length, held, context)
+            let value = try await decode(type, of: request, length, held)
             // Its bytes are gone, and what was made of them is no longer than they were.
             held.lower(to: length)
             return try await answer(value)
@@ -66,13 +66,12 @@ extension RelayResponder {
     }
 
     private func decode<Value: Decodable & Sendable>(
-        _ type: Value.Type, of request: Request, _ length: Int, _ held: HeldRequest, _ context: RelayContext
+        _ type: Value.Type, of request: Request, _ length: Int, _ held: HeldRequest
     ) async throws -> Value {
         var reader = reader(of: request)
         // Its bytes, the text that they are, and what is made of it.
         let data = try await reader.read(length) { try held.raise(to: 3 * $0) }
         guard data.count == length else { throw Self.endedEarly }
-        context.body.isRead = true
         return try RelayJSON.decode(type, from: Array(data))
     }
 

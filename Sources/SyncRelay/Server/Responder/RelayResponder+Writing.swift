@@ -19,8 +19,8 @@ extension RelayResponder {
         let isSmall = upload.byteCount <= Int64(RelayUpload.pieceByteCount)
         let outcome = try await held.hold(of: context.address) { held in
             isSmall
-                ? try await writeAtOnce(upload, channel, request, held, context)
-                : try await writeInPieces(upload, channel, request, held, context)
+                ? try await writeAtOnce(upload, channel, request, held)
+                : try await writeInPieces(upload, channel, request, held)
         }
         metrics.count(bytes: Int(upload.byteCount), "in")
         return try document(RelayPlace(position: outcome.position), outcome.isNew ? .created : .ok)
@@ -42,13 +42,11 @@ extension RelayResponder {
     }
 
     private func writeAtOnce(
-        _ upload: RelayUploadRequest, _ channel: RelayChannelID, _ request: Request, _ held: HeldRequest,
-        _ context: RelayContext
+        _ upload: RelayUploadRequest, _ channel: RelayChannelID, _ request: Request, _ held: HeldRequest
     ) async throws -> RelayOutcome {
         var reader = reader(of: request)
         let content = try await reader.read(Int(upload.byteCount)) { try held.raise(to: $0) }
         guard content.count == Int(upload.byteCount) else { throw Self.endedEarly }
-        context.body.isRead = true
         guard RelayDigest(of: content) == upload.digest else { throw Self.otherDigest }
         let result = try await storage.change(
             channel, [.write(upload.file, replacing: upload.isReplacing, content: content)])
@@ -56,8 +54,7 @@ extension RelayResponder {
     }
 
     private func writeInPieces(
-        _ request: RelayUploadRequest, _ channel: RelayChannelID, _ http: Request, _ held: HeldRequest,
-        _ context: RelayContext
+        _ request: RelayUploadRequest, _ channel: RelayChannelID, _ http: Request, _ held: HeldRequest
     ) async throws -> RelayOutcome {
         var reader = reader(of: http)
         let upload: RelayUpload
@@ -65,12 +62,11 @@ extension RelayResponder {
             upload = try await storage.beginUpload(request, to: channel)
         } catch {
             // A client that is still sending would not come to read why.
-            let isRead = await reader.skip(upTo: Self.skippedByteCountMax)
-            context.body.isRead = isRead
+            await reader.skip(upTo: Self.skippedByteCountMax)
             throw error
         }
         do {
-            try await receive(upload, &reader, held, context)
+            try await receive(upload, &reader, held)
             return try await storage.finish(upload)
         } catch let problem as RelayProblem where problem.code == .missing {
             // It is the upload that is missing, and not what was asked for: the same request begins another one.
@@ -83,7 +79,7 @@ extension RelayResponder {
     }
 
     private func receive(
-        _ upload: RelayUpload, _ reader: inout BodyReader, _ held: HeldRequest, _ context: RelayContext
+        _ upload: RelayUpload, _ reader: inout BodyReader, _ held: HeldRequest
     ) async throws {
         var hash = SHA256()
         var offset: Int64 = 0
@@ -96,7 +92,6 @@ extension RelayResponder {
             try await storage.append(piece, at: offset, to: upload)
             offset += count
         }
-        context.body.isRead = true
         guard RelayDigest(hash.finalize()) == upload.request.digest else { throw Self.otherDigest }
     }
 

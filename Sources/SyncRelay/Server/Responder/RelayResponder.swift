@@ -4,7 +4,6 @@ import HummingbirdCore
 import Logging
 import NIOCore
 import SyncHTTP
-import Synchronization
 
 /// What a request comes with.
 struct RelayContext: RequestContext {
@@ -12,23 +11,11 @@ struct RelayContext: RequestContext {
     let channel: any Channel
     /// Who counts as one client for bounds.
     let address: String
-    /// Whether all of the request was read, so that the connection can go on.
-    let body = BodyMark()
 
     init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
         channel = source.channel
         address = AddressRates.name(source.channel.remoteAddress)
-    }
-}
-
-/// Whether a request was read to its end.
-final class BodyMark: Sendable {
-    private let value = Atomic(false)
-
-    var isRead: Bool {
-        get { value.load(ordering: .relaxed) }
-        set { value.store(newValue, ordering: .relaxed) }
     }
 }
 
@@ -100,7 +87,7 @@ struct RelayResponder: HTTPResponder {
                 if !route.isFile { response = try counted(response, context) }
             }
         } catch {
-            response = try refuse(request, route, context, error)
+            response = try refuse(route, error)
         }
         if case .page = route { response.protectForBrowsers() }
         // What follows the head of an answer to HEAD is the next answer (RFC 9110, section 9.3.2).
@@ -203,11 +190,9 @@ struct RelayResponder: HTTPResponder {
     // MARK: Refusals
 
     /// How long a body may be that is left unread on a connection which goes on.
-    private static let unreadByteCountMax: Int64 = 64 << 10
+    static let unreadByteCountMax: Int64 = 64 << 10
 
-    private func refuse(
-        _ request: Request, _ route: RelayRoute, _ context: RelayContext, _ error: any Error
-    ) throws -> Response {
+    private func refuse(_ route: RelayRoute, _ error: any Error) throws -> Response {
         let problem = RelayProblem(storage: error)
         var metadata: Logger.Metadata = [
             "request": .string(route.kind), "status": .stringConvertible(problem.status),
@@ -216,18 +201,6 @@ struct RelayResponder: HTTPResponder {
         if let cause = problem.cause { metadata["cause"] = .string(cause) }
         logger.log(
             level: problem.code == .unavailable ? .error : .debug, "a request failed", metadata: metadata)
-        var response = try self.problem(problem)
-        let length = request.headers[.contentLength].flatMap { RelayNumber.natural($0) }
-        let isLong = request.headers[.transferEncoding] != nil || length ?? 0 > Self.unreadByteCountMax
-        if isLong && !context.body.isRead {
-            // Whoever goes on sending what nobody wants gets time to read the answer, and no more.
-            response.headers[.connection] = "close"
-            let channel = context.channel
-            _ = channel.eventLoop.scheduleTask(in: .milliseconds(Int64(limits.refusalSeconds * 1000))) {
-                () -> Void in
-                channel.close(promise: nil)
-            }
-        }
-        return response
+        return try self.problem(problem)
     }
 }
