@@ -192,18 +192,20 @@ final class UploadedRows {
 
 /// What the metadata says of tables of which a device may exchange some rows: names, columns and policies, which
 /// concern all rows, and are not for the device to change. It may add columns.
+///
+/// Names are compared by their bytes: Swift takes an "é" of one code point and one of two for the same text.
 private struct BoundedShape {
     private struct Column: Hashable {
         let number: Int
-        let name: String
+        let name: [UInt8]
         let isPresent: Bool
-        let policy: String?
+        let policy: [UInt8]?
         let counter: Int?
     }
 
-    private struct Table: Equatable {
+    private struct Table {
         let name: String
-        let names: Set<String>
+        let names: Set<[UInt8]>
         let columns: Set<Column>
     }
 
@@ -221,7 +223,9 @@ private struct BoundedShape {
         for table in try SyncedTable.loadAll(db) where access.rows[table.number] != nil {
             let names = try Row.fetchAll(
                 db, sql: "SELECT col, name FROM _sync_alias WHERE tbl = ?", arguments: [table.number]
-            ).map { "\(try $0.decode(Int.self, atIndex: 0)) \(try $0.decode(String.self, atIndex: 1))" }
+            ).map {
+                Array("\(try $0.decode(Int.self, atIndex: 0)) \(try $0.decode(String.self, atIndex: 1))".utf8)
+            }
             var counters: [Int: Int] = [:]
             for row in try Row.fetchAll(
                 db, sql: "SELECT col, counter FROM _sync_share WHERE tbl = ?", arguments: [table.number])
@@ -231,8 +235,8 @@ private struct BoundedShape {
             let columns = table.columns.map { column -> Column in
                 let policy = policies.first { $0.table == table.number && $0.column == column.number }?.policy
                 return Column(
-                    number: column.number, name: column.name, isPresent: column.isPresent,
-                    policy: policy.map { "\($0.kind)" }, counter: counters[column.number])
+                    number: column.number, name: Array(column.name.utf8), isPresent: column.isPresent,
+                    policy: policy.map { Self.bytes($0.kind) }, counter: counters[column.number])
             }
             tables[table.number] = Table(name: table.name, names: Set(names), columns: Set(columns))
         }
@@ -243,7 +247,8 @@ private struct BoundedShape {
         guard !tables.isEmpty else { return }
         let now = try Self.load(db, access)
         for (number, before) in tables {
-            if let after = now[number], after.name == before.name, after.names == before.names,
+            if let after = now[number], after.name.hasSameBytes(as: before.name),
+                after.names == before.names,
                 after.columns.isSuperset(of: before.columns), addsNothingElse(before, after)
             {
                 continue
@@ -257,11 +262,14 @@ private struct BoundedShape {
         }
     }
 
+    /// What tells a policy from others, with the name of a function that merges.
+    private static func bytes(_ kind: ColumnPolicy.Kind) -> [UInt8] { Array("\(kind)".utf8) }
+
     /// New columns can be shares of counters that there are.
     private func addsNothingElse(_ before: Table, _ after: Table) -> Bool {
         let known = Set(before.columns.map(\.number))
-        let counters = Set(
-            before.columns.filter { $0.policy == "\(ColumnPolicy.Kind.counter)" }.map(\.number))
+        let counter = Self.bytes(.counter)
+        let counters = Set(before.columns.filter { $0.policy == counter }.map(\.number))
         return after.columns.subtracting(before.columns).allSatisfy { column in
             column.counter.map { counters.contains($0) || !known.contains($0) } ?? true
         }
