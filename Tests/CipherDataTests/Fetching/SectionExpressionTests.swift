@@ -28,6 +28,17 @@ import Testing
         #expect($errands.sections.map { $0.map(\.title) } == [["d"], ["c", "a"], ["b"]])
     }
 
+    @Test func valuesThatACollationTakesForOneHaveASectionEach() throws {
+        try database.write { db throws in
+            try Errand.insert { Errand(id: 5, title: "b2", place: "work") }.execute(db)
+        }
+        @FetchAll(
+            Errand.order(by: \.title), sectionBy: { $0.place.collate(.nocase) }, database: database)
+        var errands
+        #expect($errands.sections.map(\.name) == [nil, "Home", "Work", "work"])
+        #expect($errands.sections.map { $0.map(\.title) } == [["d"], ["b"], ["a", "c"], ["b2"]])
+    }
+
     @Test func anExpressionWithValuesIsEvaluated() {
         let statement = Errand.where { $0.id.lt(4) }.order(by: \.id)
         @FetchAll(

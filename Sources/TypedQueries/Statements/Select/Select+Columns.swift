@@ -69,6 +69,9 @@ extension SelectClauses {
         // A limit takes the rows that come first in the query's own order. A value may have several sections then.
         guard limit.isEmpty else { return result }
         result.ordering = order
+        // A collation takes several values for one, whose rows would stand in any order.
+        result.ordering.append(term: text)
+        result.ordering.append(literal: " COLLATE BINARY")
         Self.join(&result.ordering, ordering)
         return result
     }
