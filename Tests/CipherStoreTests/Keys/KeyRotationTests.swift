@@ -189,6 +189,22 @@ import Testing
         #expect(try again.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 0)
     }
 
+    /// The keyring's name, and that of its copy.
+    @Test(arguments: [1, 2])
+    func noStoreGetsAKeyringInAFolderThatCannotBeWrittenToTheDisk(attempt: Int) throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("new.db")
+        let error = #expect(throws: StoreError.self) {
+            try WeakFolder(failing: [attempt]).run {
+                _ = try Keyring.make(forNewStore: path, secret: .text("first"), cost: .minimum)
+            }
+        }
+        #expect(error?.code == .cannotWrite && error?.path == path)
+        #expect(try folder.contents().isEmpty)
+        try Keyring.make(forNewStore: path, secret: .text("first"), cost: .minimum)
+        #expect(try folder.contents() == ["new.db.keys", "new.db.keys.bak"])
+    }
+
     /// After a loss of power the name may lead to the old file: what ends the rotation has to write the folder first.
     @Test func bothDataKeysStayUntilTheNameOfTheNewFileIsOnTheDisk() throws {
         let store = try KeyringStore()

@@ -13,7 +13,8 @@ extension Keyring {
     ///     - label: What people call the slot; it is not encrypted.
     ///     - cost: What trying one passphrase costs.
     /// - throws: A ``StoreError``: `exists` when there is a database file, a keyring or the copy of one;
-    ///   `encryptionMismatch` for settings that no keyring can have; `reservedName`, `full`, `cannotWrite`, …
+    ///   `encryptionMismatch` for settings that no keyring can have; `cannotWrite` when the folder can't be written to the
+    ///   disk, `reservedName`, `full`, …
     @discardableResult
     public static func make(
         forNewStore path: String, settings: CipherSettings = .default, secret: Secret,
@@ -38,7 +39,15 @@ extension Keyring {
         try FileReplacement.requireNoKeyring(of: path)
         var content = UnlockedKeyring(creating: try DataKey.random(), settings: settings)
         try content.add(secret, label: label, cost: cost, now: Date())
-        try keyring.storage.create(content.encoded)
+        let bytes = content.encoded
+        // It would have the only key of the store.
+        guard try keyring.storage.create(bytes) else {
+            keyring.storage.remove(ifContent: bytes)
+            throw StoreError(
+                .cannotWrite,
+                "its folder can't be written to the disk, so that a loss of power could leave the store without the keyring that has its only key; nothing was made: choose a folder that can be listed, on a file system that writes folders to the disk",
+                path: path)
+        }
         return keyring
     }
 }
