@@ -7,9 +7,9 @@ struct SchemaCache {
         let value: Value?
     }
 
-    /// The facts of one schema, by folded table name.
+    /// The facts of one schema, by the keys of the tables' names.
     struct Schema {
-        /// The objects by type and folded name; nil until they are read.
+        /// The objects; nil until they are read.
         var objects: SchemaObjects?
         /// The version of the schema when the first fact was read.
         var version: Int64?
@@ -19,28 +19,28 @@ struct SchemaCache {
         private var foreignKeyInfos: [String: Fact<[ForeignKeyInfo]>] = [:]
         private var uniqueKeyLists: [String: [UniqueKey]] = [:]
 
-        func primaryKey(_ table: String) -> Fact<PrimaryKeyInfo>? { primaryKeys[table.foldedIdentifier] }
-        func columns(in table: String) -> Fact<[ColumnInfo]>? { columnInfos[table.foldedIdentifier] }
-        func indexes(on table: String) -> Fact<[IndexInfo]>? { indexInfos[table.foldedIdentifier] }
+        func primaryKey(_ table: String) -> Fact<PrimaryKeyInfo>? { primaryKeys[table.identifierKey] }
+        func columns(in table: String) -> Fact<[ColumnInfo]>? { columnInfos[table.identifierKey] }
+        func indexes(on table: String) -> Fact<[IndexInfo]>? { indexInfos[table.identifierKey] }
         func foreignKeys(on table: String) -> Fact<[ForeignKeyInfo]>? {
-            foreignKeyInfos[table.foldedIdentifier]
+            foreignKeyInfos[table.identifierKey]
         }
-        func uniqueKeys(of table: String) -> [UniqueKey]? { uniqueKeyLists[table.foldedIdentifier] }
+        func uniqueKeys(of table: String) -> [UniqueKey]? { uniqueKeyLists[table.identifierKey] }
 
         mutating func set(primaryKey: PrimaryKeyInfo?, of table: String) {
-            primaryKeys[table.foldedIdentifier] = Fact(value: primaryKey)
+            primaryKeys[table.identifierKey] = Fact(value: primaryKey)
         }
         mutating func set(columns: [ColumnInfo]?, of table: String) {
-            columnInfos[table.foldedIdentifier] = Fact(value: columns)
+            columnInfos[table.identifierKey] = Fact(value: columns)
         }
         mutating func set(indexes: [IndexInfo]?, of table: String) {
-            indexInfos[table.foldedIdentifier] = Fact(value: indexes)
+            indexInfos[table.identifierKey] = Fact(value: indexes)
         }
         mutating func set(foreignKeys: [ForeignKeyInfo]?, of table: String) {
-            foreignKeyInfos[table.foldedIdentifier] = Fact(value: foreignKeys)
+            foreignKeyInfos[table.identifierKey] = Fact(value: foreignKeys)
         }
         mutating func set(uniqueKeys keys: [UniqueKey], of table: String) {
-            uniqueKeyLists[table.foldedIdentifier] = keys
+            uniqueKeyLists[table.identifierKey] = keys
         }
     }
 
@@ -72,19 +72,19 @@ struct SchemaObjects {
         case trigger
     }
 
-    /// Declared names by kind and folded name.
+    /// Declared names by kind and the keys of the names.
     private var names: [Kind: [String: String]] = [:]
 
     /// The folded names of the virtual tables.
     private(set) var virtualTables: Set<String> = []
 
     mutating func insert(_ kind: Kind, _ name: String, isVirtual: Bool = false) {
-        names[kind, default: [:]][name.foldedIdentifier] = name
+        names[kind, default: [:]][name.identifierKey] = name
         if isVirtual { virtualTables.insert(name.foldedIdentifier) }
     }
 
     /// The declared name of an object, or nil when there is none.
-    func name(_ kind: Kind, _ name: String) -> String? { names[kind]?[name.foldedIdentifier] }
+    func name(_ kind: Kind, _ name: String) -> String? { names[kind]?[name.identifierKey] }
 
     /// The declared names of the tables.
     var tables: [String] { names[.table].map { Array($0.values) } ?? [] }
@@ -97,7 +97,7 @@ final class ConnectionSchema {
     /// What is known.
     var cache = SchemaCache()
 
-    /// What is known of tables about changes of one row, by folded name.
+    /// What is known of tables about changes of one row, by the keys of their names.
     var singleRowTables: [String: SingleRowTable] = [:]
 
     /// How often what was known was forgotten.

@@ -28,6 +28,24 @@ import Testing
         #expect(info.tableHasRowID == key.3)
     }
 
+    /// SQLite compares the bytes of names, and Swift their characters.
+    @Test func tablesWhoseNamesLookTheSameAreToldApart() throws {
+        let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+        let queue = try makeQueue(
+            """
+            CREATE TABLE "\(composed)" (a INTEGER PRIMARY KEY);
+            CREATE TABLE "\(decomposed)" (b TEXT PRIMARY KEY, c UNIQUE);
+            """)
+        try queue.read { db in
+            #expect(try db.columns(in: composed).map(\.name) == ["a"])
+            #expect(try db.columns(in: decomposed).map(\.name) == ["b", "c"])
+            #expect(try db.primaryKey(composed).columns == ["a"])
+            #expect(try db.primaryKey(decomposed).columns == ["b"])
+            let isUnique = try db.table(decomposed, hasUniqueKey: ["c"])
+            #expect(isUnique)
+        }
+    }
+
     @Test func aTableWithoutRowidsIsToldFromOthers() throws {
         let queue = try makeQueue(
             "CREATE TABLE t (a INTEGER PRIMARY KEY, b UNIQUE) WITHOUT ROWID; CREATE TABLE u (a TEXT PRIMARY KEY)"

@@ -139,7 +139,7 @@ struct SingleRowTable {
 extension Database {
     /// Whether a change is the same with `OR FAIL`, and does without a statement journal then.
     fileprivate func allowsOrFail(_ change: SingleRowChange) throws -> Bool {
-        let name = change.table.foldedIdentifier
+        let name = change.table.identifierKey
         let table = try schema.singleRowTables[name] ?? singleRowTable(change.table)
         schema.singleRowTables[name] = table
         guard let columns = change.conditionColumns else { return table.allowsInsert }

@@ -45,7 +45,7 @@ package struct SchemaCompilation {
     private struct Candidate {
         let schemaID: DatabaseSchemaID
         let object: SchemaObject
-        var key: String { "\(object.type) \(schemaID.name).\(object.name.foldedIdentifier)" }
+        var key: String { "\(object.type) \(schemaID.name).\(object.name.identifierKey)" }
     }
 
     private static func candidates(_ db: Database, _ words: [String]) throws -> [Candidate] {
