@@ -57,6 +57,33 @@ import Testing
         try expectHealthy([hub, other])
     }
 
+    @Test(arguments: pairs) func keysOfTablesWithSimilarNamesAreConvertedEach(first: String, second: String)
+        throws
+    {
+        let stores = try TestStores()
+        let names = [first, second].map(\.quotedDatabaseIdentifier)
+        let hub = try stores.create(
+            schema: """
+                CREATE TABLE \(names[0]) (id INTEGER PRIMARY KEY, v TEXT);
+                CREATE TABLE \(names[1]) (
+                    id INTEGER PRIMARY KEY, \(names[0]) INTEGER REFERENCES \(names[0]), \(names[1]) INTEGER);
+                INSERT INTO \(names[0]) VALUES (1, 'a'), (2, 'b');
+                INSERT INTO \(names[1]) VALUES (1, 2, 7), (5, NULL, 8);
+                """, tables: [])
+        let plan = try hub.synchronizer.convertKeys(UUIDKeyMigration(tables: [first, second]))
+        #expect(plan.tables.map { Array($0.name.utf8) } == [Array(first.utf8), Array(second.utf8)])
+        let references = plan.tables.map { table in table.references.map { Array($0.utf8) } }
+        #expect(references == [[], [Array(first.utf8)]])
+        let pair = """
+            SELECT count(*) FROM \(names[0]) AS a JOIN \(names[1]) AS b ON b.\(names[0]) = a.id
+            WHERE a.v = 'b' AND b.\(names[1]) = 7 AND typeof(a.id) = 'blob'
+            """
+        #expect(try hub.value(pair, as: Int.self) == 1)
+        let keys = "SELECT id FROM \(names[0]) UNION SELECT id FROM \(names[1])"
+        #expect(
+            try hub.value("SELECT count(*) FROM (\(keys)) WHERE typeof(id) = 'blob'", as: Int.self) == 4)
+    }
+
     @Test(arguments: pairs) func aNewNameLikeTheFormerOneIsFollowed(former: String, name: String) throws {
         let stores = try TestStores()
         let hub = try stores.create(

@@ -34,10 +34,10 @@ struct ConversionSchema {
         }
     }
 
-    /// By folded name.
+    /// By the keys of their names.
     let tables: [String: Table]
-    /// The names of virtual tables, folded.
-    let virtualTables: [String: String]
+    /// The names of virtual tables and how they were made, by the keys of their names.
+    let virtualTables: [String: (name: String, sql: String)]
 
     /// Reads the schema. Tables of the library, of SQLite and of virtual tables are left out.
     init(_ db: Database) throws {
@@ -47,12 +47,12 @@ struct ConversionSchema {
                 "SELECT name, sql FROM main.sqlite_master WHERE type = 'table' AND sql IS NOT NULL ORDER BY rowid"
         )
         var texts: [(name: String, sql: String)] = []
-        var virtual: [String: String] = [:]
+        var virtual: [String: (name: String, sql: String)] = [:]
         for row in rows {
             let name: String = try row.decode(atIndex: 0)
             let sql: String = try row.decode(atIndex: 1)
             if SQLTokens(sql).tokens.dropFirst().first?.isKeyword("virtual") == true {
-                virtual[name.foldedIdentifier] = sql
+                virtual[name.identifierKey] = (name, sql)
             } else {
                 texts.append((name, sql))
             }
@@ -60,17 +60,17 @@ struct ConversionSchema {
         virtualTables = virtual
         var tables: [String: Table] = [:]
         for text in texts {
-            let folded = text.name.foldedIdentifier
-            let isShadow = virtual.keys.contains { folded.hasPrefix($0 + "_") }
-            guard !MetadataSchema.isReserved(text.name), !isShadow, folded != "grdb_migrations" else {
+            let key = text.name.identifierKey
+            let isShadow = virtual.keys.contains { key.hasPrefix($0 + "_") }
+            guard !MetadataSchema.isReserved(text.name), !isShadow, key != "grdb_migrations" else {
                 continue
             }
-            tables[folded] = try Self.table(db, text.name, text.sql)
+            tables[key] = try Self.table(db, text.name, text.sql)
         }
         self.tables = tables.mapValues { $0.completed(by: tables) }
     }
 
-    func table(_ name: String) -> Table? { tables[name.foldedIdentifier] }
+    func table(_ name: String) -> Table? { tables[name.identifierKey] }
 
     private static func table(_ db: Database, _ name: String, _ sql: String) throws -> Table {
         let columns = try db.columns(in: name, in: "main")
@@ -107,7 +107,7 @@ extension ConversionSchema.Table {
     /// Names the columns that references leave out.
     fileprivate func completed(by tables: [String: ConversionSchema.Table]) -> Self {
         let references = references.map { reference in
-            guard reference.isImplicit, let parent = tables[reference.parent.foldedIdentifier],
+            guard reference.isImplicit, let parent = tables[reference.parent.identifierKey],
                 parent.key.count == reference.columns.count
             else { return reference }
             let columns = zip(reference.columns, parent.key).map { (from: $0.from, to: $1) }

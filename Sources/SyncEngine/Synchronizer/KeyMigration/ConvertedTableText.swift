@@ -7,7 +7,7 @@ import CipherStore
 struct ConvertedTableText {
     let converted: KeyConversionPlan.ConvertedTable
     let form: UUIDKeyMigration.KeyForm
-    /// The keys of tables whose key of several columns becomes a constraint, by folded table.
+    /// The keys of tables whose key of several columns becomes a constraint, by the key of the table's name.
     let formerKeys: [String: [String]]
     /// Gives the literal of a new key for the SQL of an old one, as a default has it.
     let literal: (_ sql: String, _ domain: String) throws -> String
@@ -40,7 +40,7 @@ struct ConvertedTableText {
         }
         for (index, item) in text.table.items.enumerated() {
             if let name = item.column {
-                try edit(name.foldedIdentifier, index, &text)
+                try edit(name.identifierKey, index, &text)
             } else {
                 editConstraints(item.tokens, &text)
             }
@@ -56,7 +56,7 @@ struct ConvertedTableText {
 
     private func edit(_ column: String, _ index: Int, _ text: inout Text) throws {
         let tokens = text.table.items[index].tokens
-        let isKey = converted.table.key.count == 1 && converted.table.key[0].foldedIdentifier == column
+        let isKey = converted.table.key.count == 1 && converted.table.key[0].identifierKey == column
         if let domain = converted.domains[column] {
             setType(tokens, &text)
             if isKey && converted.origin == .column {
@@ -71,7 +71,7 @@ struct ConvertedTableText {
             }
         }
         let isFormerKey =
-            converted.origin == .columns && converted.table.key.contains { $0.foldedIdentifier == column }
+            converted.origin == .columns && converted.table.key.contains { $0.identifierKey == column }
         if isFormerKey && !converted.table.hasRowID { requireValue(index, &text) }
     }
 
@@ -176,7 +176,7 @@ struct ConvertedTableText {
     private func spellOutReferences(_ text: inout Text) {
         for index in text.tokens.indices.dropLast() where text.tokens[index].isKeyword("references") {
             let parent = index + 1
-            guard let key = formerKeys[text.tokens[parent].text.foldedIdentifier] else { continue }
+            guard let key = formerKeys[text.tokens[parent].text.identifierKey] else { continue }
             if parent + 1 < text.tokens.count, text.tokens[parent + 1].isSymbol("(") { continue }
             text.append(" (\(key.map(\.quotedDatabaseIdentifier).joined(separator: ", ")))", to: parent)
         }

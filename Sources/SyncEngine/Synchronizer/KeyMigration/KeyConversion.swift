@@ -96,7 +96,7 @@ struct KeyConversion {
     private func formerKeys(_ plan: KeyConversionPlan) -> [String: [String]] {
         Dictionary(
             plan.tables.filter { $0.origin == .columns }.map {
-                ($0.table.name.foldedIdentifier, $0.table.key)
+                ($0.table.name.identifierKey, $0.table.key)
             },
             uniquingKeysWith: { first, _ in first })
     }
@@ -124,7 +124,7 @@ struct KeyConversion {
         for column in table.columns where !column.isGenerated {
             let name = column.name.quotedDatabaseIdentifier
             var value = name
-            if let domain = converted.domains[column.name.foldedIdentifier] {
+            if let domain = converted.domains[column.name.identifierKey] {
                 let isOwn =
                     converted.origin == .column && table.key[0].isSameIdentifier(as: column.name)
                 value = isOwn ? call(domain, plan, [name], rowid: rowid) : reference(domain, plan, name)
@@ -135,13 +135,13 @@ struct KeyConversion {
         if let newKey = converted.newKey {
             let parts = table.key.map { name -> String in
                 let quoted = name.quotedDatabaseIdentifier
-                let domain = converted.domains[name.foldedIdentifier]
+                let domain = converted.domains[name.identifierKey]
                 return domain.map { reference($0, plan, quoted) } ?? quoted
             }
             columns.append(
                 (
                     newKey.quotedDatabaseIdentifier,
-                    call(table.name.foldedIdentifier, plan, parts, rowid: rowid)
+                    call(table.name.identifierKey, plan, parts, rowid: rowid)
                 ))
         }
         if let oldKey = converted.oldKey {
@@ -195,7 +195,7 @@ struct KeyConversion {
             else { continue }
             try tracking.createTriggers(table)
             for column in table.presentColumns
-            where converted.domains[column.name.foldedIdentifier] != nil {
+            where converted.domains[column.name.identifierKey] != nil {
                 try tracking.log(
                     table, ChangeLog.Operation.rewrite, of: column,
                     where: "\(column.name.quotedDatabaseIdentifier) IS NOT NULL")

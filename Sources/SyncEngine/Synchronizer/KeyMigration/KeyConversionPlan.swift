@@ -7,7 +7,7 @@ struct KeyConversionPlan {
     struct ConvertedTable {
         let table: ConversionSchema.Table
         let origin: UUIDKeyPlan.Origin
-        /// The tables whose keys columns hold, both folded.
+        /// The tables whose keys columns hold, both by the keys of their names.
         let domains: [String: String]
         /// The column that is added for the new key.
         let newKey: String?
@@ -17,14 +17,14 @@ struct KeyConversionPlan {
 
         /// The columns whose values change, as they are called, in order.
         var convertedColumns: [String] {
-            table.columns.map(\.name).filter { domains[$0.foldedIdentifier] != nil }
+            table.columns.map(\.name).filter { domains[$0.identifierKey] != nil }
         }
     }
 
     let schema: ConversionSchema
     /// In the order of their creation.
     let tables: [ConvertedTable]
-    /// What derives the keys, by folded table.
+    /// What derives the keys, by the key of the table's name.
     let derivations: [String: KeyDerivationRule]
     let summary: UUIDKeyPlan
 
@@ -90,7 +90,7 @@ struct KeyConversionPlanner {
 
     private func unknownOwnRows(_ selection: KeySelection) -> [String] {
         migration.rowsOfThisDevice.keys.sorted().compactMap { name in
-            switch selection.kinds[name.foldedIdentifier] {
+            switch selection.kinds[name.identifierKey] {
             case .column: nil
             case nil: "rows of this device are given for table \(name), whose key is not converted"
             case .columns, .rowid:
@@ -105,7 +105,7 @@ struct KeyConversionPlanner {
             guard schema.table(reference.table)?.column(reference.column) != nil else {
                 return "there is no column \(name), which is said to refer to \(reference.parent)"
             }
-            guard case .column? = selection.kinds[reference.parent.foldedIdentifier] else {
+            guard case .column? = selection.kinds[reference.parent.identifierKey] else {
                 return
                     "column \(name) is said to refer to \(reference.parent), which is no table whose one key column is converted"
             }
@@ -117,13 +117,13 @@ struct KeyConversionPlanner {
         _ table: ConversionSchema.Table, _ selection: KeySelection, _ domains: KeyDomains,
         _ refusals: inout [String]
     ) throws -> KeyConversionPlan.ConvertedTable? {
-        let kind = selection.kinds[table.name.foldedIdentifier]
+        let kind = selection.kinds[table.name.identifierKey]
         let own = domains.columns(of: table)
         let refersToFormerKey = table.references.contains {
-            $0.isImplicit && selection.kinds[$0.parent.foldedIdentifier] == .columns
+            $0.isImplicit && selection.kinds[$0.parent.identifierKey] == .columns
         }
         guard kind != nil || !own.isEmpty || refersToFormerKey else { return nil }
-        for column in table.columns where column.isGenerated && own[column.name.foldedIdentifier] != nil {
+        for column in table.columns where column.isGenerated && own[column.name.identifierKey] != nil {
             refusals.append("column \(table.name).\(column.name) is generated, and a foreign key")
         }
         if TableText(table.sql) == nil {
@@ -132,7 +132,7 @@ struct KeyConversionPlanner {
         let origin: UUIDKeyPlan.Origin =
             switch kind {
             case .column(let name):
-                own[name.foldedIdentifier] == table.name.foldedIdentifier ? .column : .shared
+                own[name.identifierKey] == table.name.identifierKey ? .column : .shared
             case .columns: .columns
             case .rowid: .rowid
             case nil: .kept
@@ -191,17 +191,17 @@ struct KeyConversionPlanner {
     ) throws -> [String: KeyDerivationRule] {
         var rules: [String: KeyDerivationRule] = [:]
         let ownRows = Dictionary(
-            migration.rowsOfThisDevice.map { ($0.key.foldedIdentifier, $0.value) }, uniquingKeysWith: min)
-        for (folded, kind) in selection.kinds {
-            guard let table = selection.schema.tables[folded] else { continue }
+            migration.rowsOfThisDevice.map { ($0.key.identifierKey, $0.value) }, uniquingKeysWith: min)
+        for (key, kind) in selection.kinds {
+            guard let table = selection.schema.tables[key] else { continue }
             var affinity = ColumnAffinity.blob
             if case .column(let name) = kind {
                 affinity = ColumnAffinity(type: table.column(name)?.type ?? "")
             }
-            rules[folded] = KeyDerivationRule(
+            rules[key] = KeyDerivationRule(
                 derived: DerivedKey(namespace: namespace, table: table.name), affinity: affinity,
-                collations: selection.collations[folded] ?? [],
-                form: migration.keyForm, lastShared: ownRows[folded], salt: salt)
+                collations: selection.collations[key] ?? [],
+                form: migration.keyForm, lastShared: ownRows[key], salt: salt)
         }
         return rules
     }
@@ -221,7 +221,7 @@ struct KeyConversionPlanner {
         return UUIDKeyPlan.Table(
             name: table.table.name, origin: table.origin, keyColumn: key, oldKeyColumn: table.oldKey?.name,
             references: table.convertedColumns.filter {
-                table.domains[$0.foldedIdentifier] != table.table.name.foldedIdentifier
+                table.domains[$0.identifierKey] != table.table.name.identifierKey
                     || !(table.origin == .column && table.table.key.first?.isSameIdentifier(as: $0) == true)
             }, rowCount: table.rowCount, lastOldKey: last)
     }
@@ -239,12 +239,13 @@ struct ForeignKeyViolations {
     init(db: Database, tables: [String]) throws {
         var counts: [UUIDKeyPlan.Dangling] = []
         for table in tables {
-            var parents: [String: Int64] = [:]
+            var parents: [String: (name: String, count: Int64)] = [:]
             do {
                 let sql = "PRAGMA main.foreign_key_check(\(table.quotedDatabaseIdentifier))"
                 let rows = try Row.fetchCursor(db, sql: sql)
                 while let row = try rows.next() {
-                    parents[try row.decode(String.self, atIndex: 2).foldedIdentifier, default: 0] += 1
+                    let name = try row.decode(String.self, atIndex: 2)
+                    parents[name.identifierKey, default: (name.foldedIdentifier, 0)].count += 1
                 }
             } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
                 throw SyncError(
@@ -255,7 +256,7 @@ struct ForeignKeyViolations {
                     """)
             }
             counts += parents.sorted { $0.key < $1.key }.map {
-                UUIDKeyPlan.Dangling(table: table, parent: $0.key, rowCount: $0.value)
+                UUIDKeyPlan.Dangling(table: table, parent: $0.value.name, rowCount: $0.value.count)
             }
         }
         self.counts = counts
@@ -267,15 +268,15 @@ struct VirtualTableContents {
     let schema: ConversionSchema
 
     func refusals(_ tables: [ConversionSchema.Table]) throws -> [String] {
-        schema.virtualTables.sorted { $0.key < $1.key }.compactMap { name, sql in
-            let tokens = SQLTokens(sql).tokens
+        schema.virtualTables.sorted { $0.key < $1.key }.compactMap { _, made in
+            let tokens = SQLTokens(made.sql).tokens
             guard
                 let index = tokens.indices.dropLast(2).first(where: {
                     tokens[$0].isName("content") && tokens[$0 + 1].isSymbol("=")
                 }), let table = tables.first(where: { $0.name.isSameIdentifier(as: tokens[index + 2].text) })
             else { return nil }
             return """
-                full-text table \(name) is an index of table \(table.name) by its integer rowid, which a UUID key does \
+                full-text table \(made.name) is an index of table \(table.name) by its integer rowid, which a UUID key does \
                 not keep; drop it, convert, and make it anew with a column for the key
                 """
         }

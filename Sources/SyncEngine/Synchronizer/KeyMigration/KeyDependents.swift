@@ -46,8 +46,8 @@ struct KeyDependents {
             let range = (index + 1)..<text.sql.endOfParentheses(index + 1)
             if kind == "default" {
                 let item = text.items.first { $0.tokens.contains(index) }
-                guard let column = item?.column, let domain = converted.domains[column.foldedIdentifier],
-                    domain != converted.table.name.foldedIdentifier || converted.origin == .kept
+                guard let column = item?.column, let domain = converted.domains[column.identifierKey],
+                    domain != converted.table.name.identifierKey || converted.origin == .kept
                 else { continue }
                 found.append(
                     .init(
@@ -73,8 +73,8 @@ struct KeyDependents {
 
     private func program(_ text: String) -> String? {
         let sql = SQLTokens(text)
-        let words = Set(sql.tokens.filter { $0.kind != .other }.map(\.text.foldedIdentifier))
-        let mentioned = tables.filter { words.contains($0.table.name.foldedIdentifier) }
+        let words = Set(sql.tokens.filter { $0.kind != .other }.map(\.text.identifierKey))
+        let mentioned = tables.filter { words.contains($0.table.name.identifierKey) }
         guard !mentioned.isEmpty else { return nil }
         let names = mentioned.reduce(into: Set<String>()) { $0.formUnion($1.domains.keys) }
         let hasKeys = mentioned.contains { $0.origin != .kept }
@@ -83,9 +83,9 @@ struct KeyDependents {
                 return "uses \(word)"
             }
         }
-        let virtual = schema.virtualTables.keys.sorted().first { words.contains($0) }
+        let virtual = schema.virtualTables.sorted { $0.key < $1.key }.first { words.contains($0.key) }
         if let virtual, names.contains(where: words.contains) {
-            return "uses the keys in virtual table \(virtual), whose keys are integers"
+            return "uses the keys in virtual table \(virtual.value.name), whose keys are integers"
         }
         return KeyUse(sql: sql, names: names).reason(in: 0..<sql.tokens.count)
     }
@@ -94,7 +94,7 @@ struct KeyDependents {
 /// How a text uses the values of some columns.
 struct KeyUse {
     let sql: SQLTokens
-    /// Folded.
+    /// The keys of their names.
     let names: Set<String>
 
     private static let functions: Set<String> = [
@@ -109,7 +109,7 @@ struct KeyUse {
         for index in range {
             let token = sql.tokens[index]
             guard token.kind == .word || token.kind == .quotedName,
-                names.contains(token.text.foldedIdentifier),
+                names.contains(token.text.identifierKey),
                 sql.token(after: index)?.isSymbol("(") != true, sql.token(after: index)?.isSymbol(".") != true
             else { continue }
             if let reason = reason(at: index) { return reason }

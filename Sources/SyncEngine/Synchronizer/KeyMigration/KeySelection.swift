@@ -10,9 +10,9 @@ struct KeySelection {
     }
 
     let schema: ConversionSchema
-    /// By folded table.
+    /// By the key of the table's name.
     private(set) var kinds: [String: Kind] = [:]
-    /// The collations of the key's columns, by folded table.
+    /// The collations of the key's columns, by the key of the table's name.
     private(set) var collations: [String: [String]] = [:]
     /// Tables that have UUIDs already.
     private(set) var unchanged: [String] = []
@@ -27,7 +27,7 @@ struct KeySelection {
         for name in names {
             if let table = schema.table(name) {
                 try add(db, table)
-            } else if schema.virtualTables[name.foldedIdentifier] != nil {
+            } else if schema.virtualTables[name.identifierKey] != nil {
                 refusals.append("\(name) is a virtual table")
             } else if try db.viewExists(name) {
                 refusals.append("\(name) is a view")
@@ -40,19 +40,19 @@ struct KeySelection {
     }
 
     private mutating func add(_ db: Database, _ table: ConversionSchema.Table) throws {
-        let folded = table.name.foldedIdentifier
-        guard kinds[folded] == nil, !unchanged.contains(table.name) else { return }
+        let key = table.name.identifierKey
+        guard kinds[key] == nil, !unchanged.contains(where: table.name.isSameIdentifier) else { return }
         if try hasUUIDs(db, table) {
             unchanged.append(table.name)
             return
         }
         switch table.key.count {
-        case 0: kinds[folded] = .rowid
-        case 1: kinds[folded] = .column(table.key[0])
-        default: kinds[folded] = .columns
+        case 0: kinds[key] = .rowid
+        case 1: kinds[key] = .column(table.key[0])
+        default: kinds[key] = .columns
         }
         let names = try collations(db, table)
-        collations[folded] = names
+        collations[key] = names
         for name in names where !["BINARY", "NOCASE", "RTRIM"].contains(name.uppercased()) {
             refusals.append(
                 """
@@ -60,7 +60,7 @@ struct KeySelection {
                 would not agree which keys are equal
                 """)
         }
-        if kinds[folded] == .rowid && table.rowIDName == nil {
+        if kinds[key] == .rowid && table.rowIDName == nil {
             refusals.append(
                 "the rowids of table \(table.name), which has no key, can't be read: columns have all their names"
             )
@@ -99,7 +99,7 @@ struct KeySelection {
 /// A column holds the keys of a table if it is its key, or refers, by however many
 /// steps, to a column that does.
 struct KeyDomains {
-    /// The tables of a column's values, by table and column, all folded.
+    /// The tables of a column's values, by table and column, all by the keys of their names.
     private var domains: [String: [String: Set<String>]] = [:]
     private(set) var refusals: [String] = []
 
@@ -115,7 +115,7 @@ struct KeyDomains {
         var pending: [(table: String, column: String)] = []
         for (table, kind) in selection.kinds {
             guard case .column(let name) = kind else { continue }
-            let column = name.foldedIdentifier
+            let column = name.identifierKey
             let refersElsewhere = edges.contains {
                 $0.child == table && $0.from == column && $0.parent != table
                     && schema.tables[$0.parent] != nil
@@ -145,16 +145,16 @@ struct KeyDomains {
             table.references.flatMap { reference in
                 reference.columns.map {
                     Edge(
-                        child: table.name.foldedIdentifier, from: $0.from.foldedIdentifier,
-                        parent: reference.parent.foldedIdentifier, to: $0.to.foldedIdentifier)
+                        child: table.name.identifierKey, from: $0.from.identifierKey,
+                        parent: reference.parent.identifierKey, to: $0.to.identifierKey)
                 }
             }
         }
         let others = migration.references.compactMap { reference -> Edge? in
             guard let key = schema.table(reference.parent)?.key, key.count == 1 else { return nil }
             return Edge(
-                child: reference.table.foldedIdentifier, from: reference.column.foldedIdentifier,
-                parent: reference.parent.foldedIdentifier, to: key[0].foldedIdentifier)
+                child: reference.table.identifierKey, from: reference.column.identifierKey,
+                parent: reference.parent.identifierKey, to: key[0].identifierKey)
         }
         return declared + others
     }
@@ -165,8 +165,9 @@ struct KeyDomains {
         for (table, columns) in domains.sorted(by: { $0.key < $1.key }) {
             for (column, values) in columns.sorted(by: { $0.key < $1.key }) where values.count > 1 {
                 let list = values.sorted().map { schema.tables[$0]?.name ?? $0 }.joined(separator: " and ")
+                let name = schema.tables[table]?.columns.map(\.name).first { $0.identifierKey == column }
                 refusals.append(
-                    "column \(schema.tables[table]?.name ?? table).\(column) holds keys of \(list), which differ from now on"
+                    "column \(schema.tables[table]?.name ?? table).\(name ?? column) holds keys of \(list), which differ from now on"
                 )
             }
         }
@@ -181,8 +182,8 @@ struct KeyDomains {
         }
     }
 
-    /// The tables whose keys the columns of a table hold, both folded.
+    /// The tables whose keys the columns of a table hold, both by the keys of their names.
     func columns(of table: ConversionSchema.Table) -> [String: String] {
-        (domains[table.name.foldedIdentifier] ?? [:]).compactMapValues { $0.min() }
+        (domains[table.name.identifierKey] ?? [:]).compactMapValues { $0.min() }
     }
 }

@@ -13,7 +13,7 @@ struct ParkedReferences {
         try SyncedTable.loadAll(db).filter(\.isTracked).compactMap { table in
             guard let converted = tables.first(where: { $0.table.name.isSameIdentifier(as: table.name) })
             else { return nil }
-            let columns = table.presentColumns.filter { converted.domains[$0.name.foldedIdentifier] != nil }
+            let columns = table.presentColumns.filter { converted.domains[$0.name.identifierKey] != nil }
             guard !columns.isEmpty else { return nil }
             let numbers = columns.map { String($0.number) }.joined(separator: ", ")
             let count =
