@@ -151,6 +151,27 @@ import Testing
             """, names: "columns and policies", refuses: false)
     }
 
+    /// A newer app has declared it, and an update here can bring the column before anybody has written to it.
+    @Test func aPolicyOfAColumnWithoutValuesStays() throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        try hub.queue.write {
+            try $0.execute(
+                sql: """
+                    INSERT INTO _sync_column (tbl, col, name, present)
+                    SELECT tbl, 100, 'stars', 0 FROM _sync_table WHERE name = 'item';
+                    INSERT INTO _sync_column (tbl, col, name, present)
+                    SELECT tbl, 101, 'plain', 0 FROM _sync_table WHERE name = 'item';
+                    INSERT INTO _sync_policy (tbl, col, kind, name, hlc, rid)
+                    SELECT tbl, 100, 'counter', '', 5, zeroblob(16) FROM _sync_table WHERE name = 'item';
+                    """)
+        }
+        #expect(try hub.synchronizer.compact().repair.nameCount == 1)
+        #expect(try hub.value("SELECT group_concat(name) FROM _sync_column WHERE col >= 100") == "stars")
+        #expect(try hub.synchronizer.policies() == [.counter("item", "stars")])
+        #expect(try hub.synchronizer.repairMetadata().isEmpty)
+    }
+
     @Test func otherNamesThatSomebodyInvented() throws {
         try expectHealed(
             """

@@ -117,17 +117,27 @@ struct MetadataRepair {
         try PolicyStore.removeAll(db, ofTables: tables)
         try CounterStore.removeShares(db, ofTables: tables)
         try Coverage.removeAll(db, ofTables: tables)
-        let count = try SyncedTable.removeAll(db, tables: tables) + NameAliases.removeExcess(db)
+        var count = try SyncedTable.removeAll(db, tables: tables) + NameAliases.removeExcess(db)
+        let unused = "(\(ImplausibleMetadata.isUnusedElsewhere)) AND NOT c.tbl \(isWanted)"
+        count += try forgetColumns("\(unused) AND NOT \(ImplausibleMetadata.hasPolicy)")
+        // A newer app declares how a column is merged before it has a value. This one may get the column first.
+        if try Capacity(db).isHalfFull { count += try forgetColumns(unused) }
+        return count
+    }
+
+    /// Forgets columns.
+    ///
+    /// - parameter condition: What they meet, as `c`.
+    /// - returns: How many there were.
+    private func forgetColumns(_ condition: String) throws -> Int64 {
         try db.execute(
             sql: """
                 CREATE TEMP TABLE _sync_unused (tbl INTEGER, col INTEGER, PRIMARY KEY (tbl, col)) WITHOUT ROWID;
-                INSERT INTO temp._sync_unused
-                SELECT c.tbl, c.col FROM _sync_column AS c
-                WHERE (\(ImplausibleMetadata.isUnusedElsewhere)) AND NOT c.tbl \(isWanted);
+                INSERT INTO temp._sync_unused SELECT c.tbl, c.col FROM _sync_column AS c WHERE \(condition);
                 """)
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_unused") }
         try NameAliases.removeAll(db, ofColumnsListed: "temp._sync_unused")
         try PolicyStore.removeAll(db, ofColumnsListed: "temp._sync_unused")
-        return try count + SyncedTable.removeColumns(db, listed: "temp._sync_unused")
+        return try SyncedTable.removeColumns(db, listed: "temp._sync_unused")
     }
 }

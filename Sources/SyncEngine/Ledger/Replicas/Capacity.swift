@@ -44,6 +44,13 @@ struct Capacity {
     /// How many names there are.
     var nameCount: Int { tableCount + columnCount + aliasCount }
 
+    /// Whether names and policies take up over half of the room that a store has for them.
+    var isHalfFull: Bool {
+        tableCount > AdmissionLimits.tableCountMax / 2 || columnCount > AdmissionLimits.columnTotalMax / 2
+            || aliasCount > AdmissionLimits.otherNameTotalMax / 2
+            || nameByteCount > AdmissionLimits.nameByteTotalMax / 2
+    }
+
     /// Throws when there are more replicas than a store keeps.
     ///
     /// - throws: ``SyncError`` of code `capacityExceeded`.

@@ -55,7 +55,7 @@ struct ImplausibleMetadata {
          AND t.tbl NOT IN (SELECT tbl FROM _sync_conflict))
         """
 
-    /// The columns `c` that are not here, and of which nobody sent a value. Whoever has one tells its policy again.
+    /// The columns `c` that are not here, and of which nobody sent a value.
     static let isUnusedElsewhere = """
         (c.present = 0 AND NOT EXISTS (SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = c.tbl AND s.col = c.col)
          AND NOT EXISTS (SELECT 1 FROM _sync_share AS h WHERE h.tbl = c.tbl AND c.col IN (h.col, h.counter))
@@ -64,6 +64,11 @@ struct ImplausibleMetadata {
             WHERE r.tbl = c.tbl AND b.col = c.col)
          AND NOT EXISTS (SELECT 1 FROM _sync_cell AS e JOIN _sync_row AS r ON r.r = e.r
             WHERE r.tbl = c.tbl AND e.col = c.col))
+        """
+
+    /// The columns `c` for which somebody declared how they are merged.
+    static let hasPolicy = """
+        EXISTS (SELECT 1 FROM _sync_policy AS y WHERE y.tbl = c.tbl AND y.col = c.col)
         """
 
     // MARK: Finding
