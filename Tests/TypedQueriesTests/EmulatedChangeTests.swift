@@ -151,6 +151,39 @@ import TypedQueries
         }
     }
 
+    @Test func allRowsOfAChangeAreCounted() throws {
+        let rows = [
+            RemindersList(id: 7, title: "New", position: 4),
+            RemindersList(id: 8, title: "Newer", position: 5),
+            RemindersList(id: 1, title: "House", position: 6),
+        ]
+        let upsert = RemindersList.insert {
+            rows
+        } onConflict: {
+            $0.id
+        } doUpdate: {
+            $0.position = $1.position
+        }
+        let ignored = RemindersList.insert(or: .ignore) {
+            [RemindersList(id: 9, title: "Last", position: 7)] + rows
+        }
+        try withStore { (db) throws in
+            try upsert.execute(db)
+            #expect(db.changesCount == 3)
+            try RemindersList.find(7).delete().execute(db)
+            #expect(db.changesCount == 1)
+            let ids = try ignored.returning(\.id).fetchAll(db)
+            #expect(ids == [9, 7])
+            #expect(db.changesCount == 2)
+            try RemindersList.insert { rows }.onConflictDoNothing().execute(db)
+            #expect(db.changesCount == 0)
+            let update = RemindersList.update { $0.position = 9 }.returning(\.position)
+            let positions = try update.fetchAll(db)
+            #expect(positions == [9, 9, 9, 9, 9, 9])
+            #expect(db.changesCount == 6)
+        }
+    }
+
     @Test func nothingStaysOfAnInsertWithoutAPolicy() throws {
         let insert = RemindersList.insert {
             RemindersList(id: 7, title: "New", position: 4)

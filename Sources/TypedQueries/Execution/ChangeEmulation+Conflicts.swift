@@ -116,6 +116,25 @@ extension ChangeEmulation {
     }
 }
 
+extension Int64 {
+    /// The numbers of the rows of a table that meet a condition.
+    static func fetchAll(
+        _ db: Database, _ tables: QueryFragment, _ column: String, _ source: QueryFragment,
+        _ condition: QueryFragment
+    ) throws -> [Int64] {
+        var fragment = tables
+        fragment.append(literal: "SELECT ")
+        fragment.append(sql: column)
+        fragment.append(literal: " FROM ")
+        fragment.append(source)
+        if !condition.isEmpty {
+            fragment.append(literal: " WHERE ")
+            fragment.append(condition)
+        }
+        return try SQLQueryExpression(fragment, as: Int64.self).fetchAll(db)
+    }
+}
+
 extension QueryFragment {
     /// The names of the columns between parentheses, at the end of an INSERT's head.
     fileprivate var columnNames: [String] {

@@ -18,15 +18,17 @@ struct ChangeEmulation {
         }
         let emulation = ChangeEmulation(db: db, parts: parts)
         var reason: DatabaseError?
+        var count: Int?
         try db.inSavepoint {
             do {
-                try emulation.run(read ?? { _ in })
+                count = try emulation.run(read ?? { _ in })
             } catch let violation as KeptViolation {
                 reason = violation.reason
             }
             return .commit
         }
         if let reason { throw reason }
+        if let count { db.noteChanges(count) }
         return true
     }
 
@@ -44,7 +46,8 @@ struct ChangeEmulation {
         }
     }
 
-    private func run(_ read: (QueryFragment) throws -> Void) throws {
+    /// - returns: How many rows were inserted or updated; nil when one statement did all, so that SQLite says it.
+    private func run(_ read: (QueryFragment) throws -> Void) throws -> Int? {
         if !parts.isDelete, !parts.returned.isEmpty, try changesView() {
             throw EngineNeed.error(
                 "RETURNING of an insert into a view, or an update of one,", 3_035_000,
@@ -52,17 +55,22 @@ struct ChangeEmulation {
         }
         if parts.isInsert {
             let keys = try conflictKeys()
+            var count = 0
             for row in try rows() {
+                guard let key = try insert(row, keys) else { continue }
+                count += 1
                 // What is returned of a row is what it is when the next one comes, which may update it.
-                guard let key = try insert(row, keys), !parts.returned.isEmpty else { continue }
-                try read(selection(where: condition([key])))
+                if !parts.returned.isEmpty { try read(selection(where: condition([key]))) }
             }
-        } else if parts.isDelete {
+            return count
+        }
+        if parts.isDelete {
             try read(selection(where: parts.condition))
             try execute(parts.head, parts.condition)
         } else {
             try read(selection(where: condition(update())))
         }
+        return nil
     }
 
     /// Whether it is a view that is changed, by its triggers. Its rows have no numbers by which they could be read.
@@ -220,25 +228,6 @@ struct ChangeEmulation {
             fragment.append(condition)
         }
         return fragment
-    }
-}
-
-extension Int64 {
-    /// The numbers of the rows of a table that meet a condition.
-    static func fetchAll(
-        _ db: Database, _ tables: QueryFragment, _ column: String, _ source: QueryFragment,
-        _ condition: QueryFragment
-    ) throws -> [Int64] {
-        var fragment = tables
-        fragment.append(literal: "SELECT ")
-        fragment.append(sql: column)
-        fragment.append(literal: " FROM ")
-        fragment.append(source)
-        if !condition.isEmpty {
-            fragment.append(literal: " WHERE ")
-            fragment.append(condition)
-        }
-        return try SQLQueryExpression(fragment, as: Int64.self).fetchAll(db)
     }
 }
 

@@ -29,10 +29,24 @@ struct ChangeCounts {
     /// What SQLite said once all had been told; nil until then.
     private var onceTold: Said?
 
+    /// Whether the statement was run as several ones, of which SQLite knows the last.
+    private let isOfSeveral: Bool
+
     init(_ db: Database) {
         lastInsertedRowID = db.lastInsertedRowID
         changes = db.changesCount
         totalChanges = db.totalChangesCount
+        isOfSeveral = false
+    }
+
+    /// What a statement has left that was run as several ones.
+    ///
+    /// - parameter changes: The number of rows that all of them changed.
+    init(_ db: Database, ofSeveral changes: Int) {
+        lastInsertedRowID = db.lastInsertedRowID
+        self.changes = changes
+        totalChanges = db.totalChangesCount
+        isOfSeveral = true
     }
 
     /// The same, once all have been told.
@@ -48,7 +62,7 @@ struct ChangeCounts {
     /// The number of rows that the last statement changed; nil when that is for SQLite to say. Where it says zero, a
     /// statement by the C API may have changed nothing since, which leaves no other trace.
     func changesOfLastStatement(_ db: Database) -> Int? {
-        onceTold?.changes != 0 && isLast(in: db) ? changes : nil
+        (isOfSeveral || onceTold?.changes != 0) && isLast(in: db) ? changes : nil
     }
 
     /// Whether no statement has written since all were told. Those of the library forget this when they begin
@@ -63,6 +77,13 @@ extension Database {
     /// properties below are asked.
     @inline(__always)
     func forgetChangeCounts() { transactionEnd.counts = nil }
+
+    /// Notes how many rows a statement changed that was run as several ones. SQLite would say that of the last one.
+    package func noteChanges(_ count: Int) {
+        guard !isClosed, count != changesCount else { return }
+        transactionEnd.counts = ChangeCounts(self, ofSeveral: count).told(self)
+        watch.keepsCounts = true
+    }
 
     /// What the last statement has left, whatever was changed by those who were told of its commit.
     var changeCounts: ChangeCounts { transactionEnd.counts ?? ChangeCounts(self) }
