@@ -34,6 +34,7 @@ import Testing
             expectRefusal(db, "ATTACH 'file:\(path)' AS o")
             // Of what is made of an optional passphrase.
             expectRefusal(db, "ATTACH ? AS o KEY ? || 'x'", [path, nil])
+            expectRefusal(db, "ATTACH ? AS o KEY 'MARKER' || ? || ?", [path, "MARKER", nil])
             expectRefusal(db, "ATTACH :path AS o KEY lower(:key)", ["path": path, "key": nil])
             expectRefusal(db, "ATTACH '\(path)' AS o KEY nullif('MARKER', 'MARKER')")
             expectRefusal(db, "ATTACH '\(path)' AS o KEY (SELECT NULL)")
@@ -56,6 +57,12 @@ import Testing
             try db.execute(sql: "ATTACH ? AS again KEY lower(?)", arguments: [path, "OTHER"])
             try db.execute(sql: "DETACH again; ATTACH '\(path)' AS again KEY lower(?)", arguments: ["OTHER"])
             try db.execute(sql: "ATTACH '\(path)2' AS literal KEY \"other\"")
+            // What is made of a passphrase that is there is one.
+            try db.execute(sql: "ATTACH ? AS joined KEY 'a' || ?", arguments: [path + "3", "b"])
+            try db.execute(sql: "CREATE TABLE joined.t (a); INSERT INTO joined.t VALUES (6); DETACH joined")
+            try db.execute(sql: "ATTACH ? AS joined KEY ?", arguments: [path + "3", "ab"])
+            let value = try Int.fetchOne(db, sql: "SELECT a FROM joined.t")
+            #expect(value == 6)
         }
         try queue.close()
         let other = try DatabaseQueue(path: path, configuration: .keyed("other"))
@@ -72,7 +79,11 @@ import Testing
         #expect(AttachedFile("ATTACH 'a' AS b KEY '?'").key == .literal)
         #expect(AttachedFile("ATTACH 'a' AS b KEY (x'6162')").key == .literal)
         #expect(AttachedFile("ATTACH 'a' AS b KEY word").key == .literal)
-        #expect(AttachedFile("ATTACH 'a' AS b KEY ? || 'x'").key == .expression)
+        #expect(AttachedFile("ATTACH 'a' AS b KEY ? || 'x'").key == .concatenation)
+        #expect(AttachedFile("ATTACH 'a' AS b KEY ('x'||:k||?3)").key == .concatenation)
+        #expect(AttachedFile("ATTACH 'a' AS b KEY ? | ?").key == .expression)
+        #expect(AttachedFile("ATTACH 'a' AS b KEY ? || NULL").key == .expression)
+        #expect(AttachedFile("ATTACH 'a' AS b KEY ? || lower(?)").key == .expression)
         #expect(AttachedFile("ATTACH 'a' AS b KEY (NULL) || (NULL)").key == .expression)
         #expect(AttachedFile("ATTACH 'a' AS b KEY word(1)").key == .expression)
         #expect(AttachedFile("ATTACH ? AS b KEY 'c'").nameParameter == "?")

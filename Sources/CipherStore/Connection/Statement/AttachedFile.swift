@@ -19,6 +19,8 @@ struct AttachedFile {
         case parameter(String)
         /// What the SQL says.
         case literal
+        /// Texts and parameters with `||` between them: NULL when the value of a parameter is, and only then.
+        case concatenation
         /// Something else, which may be NULL.
         case expression
     }
@@ -108,14 +110,29 @@ extension AttachedFile.Key {
         let text = tokens.map(\.text).joined()
         if tokens.count == 1, tokens.first?.isKeyword("null") == true {
             self = .missing
-        } else if tokens.count <= 2, let sign = text.first, "?:@$".contains(sign),
-            tokens.first.map({ $0.kind == .other || $0.kind == .word }) == true
-        {
+        } else if Self.isParameter(tokens) {
             self = .parameter(text)
         } else if Self.isLiteral(tokens) {
             self = .literal
+        } else if Self.isConcatenation(tokens) {
+            self = .concatenation
         } else {
             self = .expression
+        }
+    }
+
+    private static func isParameter(_ tokens: ArraySlice<SQLToken>) -> Bool {
+        guard tokens.count <= 2, let first = tokens.first, let sign = first.text.first else { return false }
+        return "?:@$".contains(sign) && (first.kind == .other || first.kind == .word)
+    }
+
+    private static func isConcatenation(_ tokens: ArraySlice<SQLToken>) -> Bool {
+        // The operator is two tokens, with nothing between them.
+        let parts = tokens.split(omittingEmptySubsequences: false) { $0.isSymbol("|") }
+        guard parts.count >= 3, parts.count % 2 == 1 else { return false }
+        return parts.enumerated().allSatisfy { index, part in
+            if index % 2 == 1 { return part.isEmpty }
+            return part.count == 1 && part.first?.kind == .string || isParameter(part)
         }
     }
 
@@ -143,7 +160,7 @@ extension Database {
         else { return }
         var file = AttachedFile(statement.sql)
         // Of an expression, nobody knows whether it is NULL, and its arguments may be the key.
-        let isExpression = file.key == .expression
+        let isExpression = file.key == .expression || file.key == .concatenation
         if !isExpression {
             file = AttachedFile(statement.sqlWithArguments ?? statement.sql)
         } else if let parameter = file.nameParameter {
@@ -170,6 +187,7 @@ extension Statement {
         switch AttachedFile(sql).key {
         case .missing, .expression: return false
         case .literal: return true
+        case .concatenation: return boundValues.allSatisfy { !$0.isNull }
         case .parameter(let name):
             // A lone question mark has the number after the greatest.
             return value(of: name, atUnnamed: parameterCount).map { !$0.isNull } ?? false
