@@ -8,7 +8,8 @@ public enum EngineChoice: UInt8, Sendable {
     case iif = 3
     /// `ORDER BY` in aggregates.
     case aggregateOrdering = 5
-    /// Arguments of a table behind `LEFT JOIN`, which leave out rows without others on old engines.
+    /// Arguments of a table. On old engines those of a table behind `LEFT JOIN` leave out rows without others, and a subquery runs too
+    /// early that depends on a table by them alone.
     case outerTableArguments = 6
     /// `'floor'`, a modifier of dates.
     case dateFloor = 7
@@ -124,6 +125,11 @@ extension QueryFragment {
         }
         append(forms.0)
         append(forms.1)
+    }
+
+    /// Adds SQL for engines that lack something.
+    mutating func append(onlyWithout choice: EngineChoice, _ write: (inout QueryFragment) -> Void) {
+        appendChoice(choice, native: { _ in }, emulated: write)
     }
 
     /// Notes that the SQL works on certain engines only; on others, preparing it fails with an error that says so.

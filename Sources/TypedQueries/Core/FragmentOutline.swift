@@ -6,9 +6,9 @@ extension QueryFragment {
         outline.uppercased().split { !($0.isLetter || $0.isNumber || $0 == "_") }
     }
 
-    /// Whether it is a SELECT whose last clause is FROM.
+    /// Whether it is a SELECT whose last clause is FROM, in the form of this process' engine.
     var endsInTables: Bool {
-        let words = outerWords
+        let words = withFormsOfEngine.outerWords
         guard let from = words.lastIndex(of: "FROM") else { return false }
         return !words[from...].contains { ["WHERE", "GROUP", "HAVING", "ORDER", "LIMIT"].contains($0) }
     }

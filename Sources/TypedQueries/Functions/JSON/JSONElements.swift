@@ -176,17 +176,18 @@ private enum JSONRows {
         _ json: QueryFragment, _ path: JSONPath<some Any>? = JSONPath<Never>?.none
     ) -> Select<(), JSONElements<Key, Value>, NoJoins> {
         var source = QueryFragment("json_each(\(json)")
-        var condition = QueryFragment("\"json_each\".\"json\" = (\(json))")
+        var arguments = [ConditionalSource.Argument(column: "json", value: json)]
         if let path {
+            var text = QueryFragment()
+            path.write(to: &text)
             source.append(literal: ", ")
-            path.write(to: &source)
-            condition.append(literal: " AND \"json_each\".\"root\" = ")
-            path.write(to: &condition)
+            source.append(text)
+            arguments.append(ConditionalSource.Argument(column: "root", value: text))
         }
         source.append(literal: ")")
         var clauses = SelectClauses()
         clauses.source = source
-        clauses.conditionalSource = ConditionalSource(table: "json_each", condition: condition)
+        clauses.conditionalSource = ConditionalSource("json_each", arguments)
         return Select(clauses: clauses)
     }
 }

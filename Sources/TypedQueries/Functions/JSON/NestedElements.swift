@@ -6,7 +6,7 @@ extension SelectClauses {
     ///
     /// Where both have one name, SQLite takes it for the inner ones, even in the argument that these are made of.
     func namingElements<From: Table>(of type: From.Type) -> SelectClauses? {
-        guard conditionalSource != nil else { return nil }
+        guard let conditionalSource, !conditionalSource.isNamed else { return nil }
         var pieces: [QueryFragment] = [columns, joins, groups, ordering, limit, offset]
         pieces += conditions.pieces
         pieces += groupConditions.pieces
@@ -23,7 +23,7 @@ extension SelectClauses {
     /// The clauses with another name for what is selected from, except in its arguments.
     private func naming<From: Table>(_ type: From.Type, _ name: String) -> SelectClauses {
         var result = self
-        result.conditionalSource = nil
+        result.conditionalSource = conditionalSource?.named(name)
         result.source.append(literal: " AS ")
         result.source.append(identifier: name)
         if columns.isEmpty {

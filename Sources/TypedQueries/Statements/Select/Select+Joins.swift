@@ -36,20 +36,9 @@ extension SelectClauses {
             other.moveScope(of: type, to: &condition)
         }
         joins.append(sql: kind.sql)
-        if kind == .left || kind == .full, let source = other.conditionalSource {
-            joins.appendChoice(.outerTableArguments) {
-                other.write(joined: Other.self, on: condition, to: &$0)
-            } emulated: {
-                $0.append(source.table)
-                $0.append(literal: " ON ")
-                $0.append(source.condition)
-                $0.append(literal: " AND (")
-                $0.append(condition)
-                $0.append(literal: ")")
-            }
-        } else {
-            other.write(joined: Other.self, on: condition, to: &joins)
-        }
+        // A condition is not asked of the rows that a right join keeps: arguments are.
+        if kind == .right { other.conditionalSource = nil }
+        other.write(joined: Other.self, on: condition, to: &joins)
         joins.append(other.joins)
         joinedColumns.separate()
         joinedColumns.append(columnsOf: Other.self)
@@ -98,12 +87,14 @@ extension SelectClauses {
         return scope.conditions
     }
 
+    /// Adds a joined table and the constraint.
     fileprivate func write<Other: Table>(
-        joined type: Other.Type, on condition: QueryFragment, to fragment: inout QueryFragment
+        joined type: Other.Type, on constraint: QueryFragment, to fragment: inout QueryFragment
     ) {
         writeSource(of: type, to: &fragment)
         fragment.append(literal: " ON ")
-        fragment.append(condition)
+        guard let call = conditionalSource else { return fragment.append(constraint) }
+        call.write(to: &fragment) { $0.append(constraint) }
     }
 }
 

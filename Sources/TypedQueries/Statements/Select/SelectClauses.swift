@@ -8,7 +8,7 @@ public struct SelectClauses: Hashable, Sendable {
     @usableFromInline var columns = QueryFragment()
     /// What is selected from, where that is no table of the schema.
     @usableFromInline var source = QueryFragment()
-    /// The same without its arguments, and these as a condition.
+    /// The same for engines that take its arguments as a condition only.
     @usableFromInline var conditionalSource: ConditionalSource?
     /// The columns of the joined tables, for when none are selected.
     @usableFromInline var joinedColumns = QueryFragment()
@@ -67,7 +67,7 @@ public struct SelectClauses: Hashable, Sendable {
             writeSource(of: From.self, to: &fragment)
         }
         fragment.append(joins)
-        conditions.write("\nWHERE ", to: &fragment)
+        writeConditions(to: &fragment)
         writeGroups(to: &fragment)
         if !ordering.isEmpty {
             fragment.append(literal: "\nORDER BY ")
@@ -83,7 +83,25 @@ public struct SelectClauses: Hashable, Sendable {
 
     /// Adds the table, or what is there instead of one.
     func writeSource<From: Table>(of type: From.Type, to fragment: inout QueryFragment) {
-        if source.isEmpty { fragment.append(sourceOf: From.self) } else { fragment.append(source) }
+        guard !source.isEmpty else { return fragment.append(sourceOf: From.self) }
+        guard let call = conditionalSource else { return fragment.append(source) }
+        fragment.appendChoice(.outerTableArguments) {
+            $0.append(source)
+        } emulated: {
+            $0.append(call.table)
+        }
+    }
+
+    private func writeConditions(to fragment: inout QueryFragment) {
+        guard let call = conditionalSource else { return conditions.write("\nWHERE ", to: &fragment) }
+        guard conditions.isEmpty else {
+            fragment.append(literal: "\nWHERE ")
+            return call.write(to: &fragment) { conditions.writeConjunction(to: &$0) }
+        }
+        fragment.append(onlyWithout: .outerTableArguments) {
+            $0.append(literal: "\nWHERE ")
+            $0.append(call.condition)
+        }
     }
 
     private func writeGroups(to fragment: inout QueryFragment) {
@@ -93,10 +111,4 @@ public struct SelectClauses: Hashable, Sendable {
         }
         groupConditions.write("\nHAVING ", to: &fragment)
     }
-}
-
-/// A table that has arguments, where these are a condition: `json_each` with `"json_each"."json" = x`.
-@usableFromInline struct ConditionalSource: Hashable, Sendable {
-    let table: QueryFragment
-    let condition: QueryFragment
 }
