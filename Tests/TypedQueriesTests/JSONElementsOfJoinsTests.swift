@@ -99,6 +99,24 @@ import TypedQueries
         }
     }
 
+    @Test func rowsAreUpdatedFromElements() throws {
+        try withStore { db throws in
+            let titles = [String].JSONRepresentation(queryOutput: ["none", "one", "two"])
+            try RemindersList.where { $0.id < 3 }.update(from: titles.jsonEach()) { $0.id.eq($1.key) } set: {
+                $0.title = $1.value
+            }.execute(db)
+            let all = try RemindersList.order { $0.id }.select { $0.title }.fetchAll(db)
+            #expect(all == ["one", "two", "Empty"])
+            try Reminder.all.update(from: Reminder.columns.tags.jsonEach()) { _, tag in
+                tag.value.eq("late")
+            } set: {
+                $0.title = $1.value
+            }.execute(db)
+            let late = try Reminder.order { $0.id }.select { $0.title }.fetchAll(db)
+            #expect(late == ["Milk", "Bread", "late"])
+        }
+    }
+
     @Test func theTextOfNewEnginesHasTheArgumentAlone() throws {
         let query = lists.where { _, reminder in
             reminder.tags.jsonEach().where { $0.key > 0 || $0.value.eq("food") }.exists()

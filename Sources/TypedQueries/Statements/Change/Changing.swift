@@ -102,7 +102,12 @@ extension SelectClauses {
             !isDistinct && commonTables.isEmpty && joins.isEmpty && groups.isEmpty && groupConditions.isEmpty
             && limit.isEmpty
         guard !isTable else {
-            writeSource(of: type, to: &fragment)
+            if let call = conditionalSource, !EngineChoice.outerTableArguments.isSupported {
+                fragment.append(call.table)
+                conditions.append(call.condition)
+            } else {
+                writeSource(of: type, to: &fragment)
+            }
             conditions.append(self.conditions)
             return fragment
         }
