@@ -45,6 +45,8 @@ public enum EngineNeed: UInt8, Sendable {
     case upsert = 8
     /// `RETURNING` in such a statement.
     case returning = 9
+    /// `UPDATE … FROM` whose rows are those of the same table, with the columns that are assigned to.
+    case updateFromItself = 10
 
     /// The version of SQLite that has it.
     public var version: Int {
@@ -57,6 +59,7 @@ public enum EngineNeed: UInt8, Sendable {
         case .fullTextSearch: 3_009_000
         case .upsert: 3_024_000
         case .returning: 3_035_000
+        case .updateFromItself: 3_033_000
         }
     }
 
@@ -70,6 +73,7 @@ public enum EngineNeed: UInt8, Sendable {
         case .fullTextSearch: "FTS5"
         case .upsert: "ON CONFLICT in a trigger, a query plan or a region"
         case .returning: "RETURNING in a query plan or a region"
+        case .updateFromItself: "UPDATE … FROM that reads the columns it assigns to"
         }
     }
 

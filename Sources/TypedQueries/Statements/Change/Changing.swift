@@ -31,7 +31,8 @@ extension Where {
     /// ```
     ///
     /// When several rows of the other table meet the condition, one of them is taken, whatever the order of its query. SQLite
-    /// before 3.33 gets subqueries instead.
+    /// before 3.33 gets subqueries instead. There, a statement throws that takes values from columns of the same table to which it
+    /// assigns: it would take those that it has assigned already.
     ///
     /// - parameters:
     ///     - policy: What happens to rows in the way.
@@ -49,8 +50,15 @@ extension Where {
         var condition = FragmentList(constraint(From.columns, Other.columns).queryFragment)
         let source = otherClauses.rowSource(of: Other.self, &condition)
         let subquery = FromSubquery(source, condition)
-        if !isNative { assigned.subquery = subquery }
+        if !isNative { assigned.joined = JoinedAssignments(subquery) }
         updates(&assigned, Other.columns)
+        if var joined = assigned.joined {
+            joined.write(to: &assigned.assignments)
+            // The subquery would read what was written to rows before.
+            if assigned.assignments.rereads(joined.columns, of: From.self) {
+                assigned.assignments.require(.updateFromItself)
+            }
+        }
         var update = Update<From, ()>(policy, assigned.assignments)
         let clauses = clauses
         update.conditions = clauses.conditions
@@ -64,26 +72,6 @@ extension Where {
             update.conditions.append(exists)
         }
         return update
-    }
-}
-
-/// The subquery that stands for a table of `UPDATE … FROM` where SQLite lacks it.
-struct FromSubquery {
-    private let source: QueryFragment
-
-    init(_ rows: QueryFragment, _ condition: FragmentList) {
-        var fragment = QueryFragment(" FROM ")
-        fragment.append(rows)
-        condition.write(" WHERE ", to: &fragment)
-        fragment.append(literal: " LIMIT 1)")
-        source = fragment
-    }
-
-    func selecting(_ expression: QueryFragment) -> QueryFragment {
-        var fragment = QueryFragment("(SELECT ")
-        fragment.append(expression)
-        fragment.append(source)
-        return fragment
     }
 }
 

@@ -11,8 +11,8 @@
 public struct Updates<Base: Table> {
     @usableFromInline var assignments = QueryFragment()
 
-    /// What an expression is put into, where `UPDATE … FROM` is emulated.
-    var subquery: FromSubquery?
+    /// What expressions go into, where `UPDATE … FROM` is emulated.
+    var joined: JoinedAssignments?
 
     @usableFromInline init() {}
 
@@ -24,21 +24,23 @@ public struct Updates<Base: Table> {
     ///     - column: The column.
     ///     - value: The expression.
     public mutating func setColumn<Value>(_ column: TableColumn<Base, Value>, _ value: some QueryExpression) {
-        assignments.separate()
         let all = column.queryColumnNames
         // Only a row value has several columns, and only of these the database may make some.
         let names = all.count > 1 ? column.writableQueryColumnNames : all
         let isPart = names.count < all.count
+        if joined != nil {
+            let expressions = isPart ? writableTerms(of: column, value) : value.queryFragment
+            joined?.append(names, expressions)
+            return
+        }
+        assignments.separate()
         if names.count > 1 { assignments.append(literal: "(") }
         for (index, name) in names.enumerated() {
             if index > 0 { assignments.append(literal: ", ") }
             assignments.append(identifier: name)
         }
         assignments.append(sql: names.count > 1 ? ") = (" : " = ")
-        if let subquery {
-            assignments.append(
-                subquery.selecting(isPart ? writableTerms(of: column, value) : value.queryFragment))
-        } else if isPart {
+        if isPart {
             assignments.append(writableTerms(of: column, value))
         } else {
             value.write(to: &assignments)
@@ -58,6 +60,7 @@ public struct Updates<Base: Table> {
     public mutating func setColumn<Value: QueryRepresentable>(
         _ column: TableColumn<Base, Value>, to value: Value.QueryOutput
     ) {
+        joined?.assign(column.writableQueryColumnNames, in: &assignments)
         assignments.separate()
         var row = RowWriter(assignments)
         assignments = QueryFragment()
@@ -106,10 +109,15 @@ public struct Updates<Base: Table> {
     ) -> GroupUpdates<Base, Group> {
         get {
             var group = GroupUpdates<Base, Group>()
-            group.updates.subquery = subquery
+            group.updates.joined = joined?.emptied
             return group
         }
         set {
+            if let others = newValue.updates.joined {
+                // Of a group, one property is assigned at a time.
+                if !newValue.updates.assignments.isEmpty { joined?.assign(others.columns, in: &assignments) }
+                joined?.append(others)
+            }
             guard !newValue.updates.assignments.isEmpty else { return }
             assignments.separate()
             assignments.append(newValue.updates.assignments)
