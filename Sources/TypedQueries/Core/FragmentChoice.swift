@@ -13,6 +13,9 @@ public enum EngineChoice: UInt8, Sendable {
     case outerTableArguments = 6
     /// `'floor'`, a modifier of dates.
     case dateFloor = 7
+    /// Plans by comparisons that old engines get wrong. By `<` and `>` of several columns, SQLite 3.15 leaves out rows where the first is
+    /// the number of the row, or equal to one; by `IS` of a column behind `LEFT JOIN` it makes up rows.
+    case plannedComparison = 8
 
     /// Whether the engine has it.
     public var isSupported: Bool {
@@ -22,7 +25,8 @@ public enum EngineChoice: UInt8, Sendable {
         case .aggregateFilter: features.supportsAggregateFilter
         case .iif: features.sqliteVersionNumber >= 3_032_000
         case .aggregateOrdering: features.sqliteVersionNumber >= 3_044_000
-        case .outerTableArguments, .dateFloor: features.sqliteVersionNumber >= 3_046_000
+        case .outerTableArguments, .dateFloor, .plannedComparison:
+            features.sqliteVersionNumber >= 3_046_000
         }
     }
 }

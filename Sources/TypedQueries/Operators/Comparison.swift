@@ -3,17 +3,26 @@ public struct Comparison<Left: QueryExpression, Right: QueryExpression, QueryVal
     @usableFromInline let left: Left
     @usableFromInline let symbol: StaticString
     @usableFromInline let right: Right
+    @usableFromInline let isMisplanned: Bool
 
+    /// - parameter isMisplanned: Whether old engines must not plan by it, see ``EngineChoice/plannedComparison``.
     @inlinable
-    init(_ left: Left, _ symbol: StaticString, _ right: Right) {
+    init(_ left: Left, _ symbol: StaticString, _ right: Right, isMisplanned: Bool = false) {
         self.left = left
         self.symbol = symbol
         self.right = right
+        self.isMisplanned = isMisplanned
     }
 
     /// Adds the expressions, each between parentheses.
     @inlinable
     public func write(to fragment: inout QueryFragment) {
+        guard !isMisplanned else { return fragment.append(misplanned: self) }
+        writeComparison(to: &fragment)
+    }
+
+    @inlinable
+    func writeComparison(to fragment: inout QueryFragment) {
         fragment.append(literal: "(")
         left.write(to: &fragment)
         fragment.append(literal: ")")
@@ -76,7 +85,7 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     @inlinable
     public func `is`<Other: QueryExpression>(_ other: Other) -> Comparison<Self, Other, Bool>
     where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
-        Comparison(self, " IS ", other)
+        Comparison(self, " IS ", other, isMisplanned: OuterColumns.contain(Self.self, Other.self))
     }
 
     /// `IS NOT`: whether the two are different, where NULL equals NULL.
@@ -98,7 +107,7 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     @inlinable
     public func lt<Other: QueryExpression>(_ other: Other) -> Comparison<Self, Other, Bool>
     where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
-        Comparison(self, " < ", other)
+        Comparison(self, " < ", other, isMisplanned: QueryValue.columnWidth > 1)
     }
 
     /// `<=`
@@ -112,7 +121,7 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     @inlinable
     public func gt<Other: QueryExpression>(_ other: Other) -> Comparison<Self, Other, Bool>
     where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
-        Comparison(self, " > ", other)
+        Comparison(self, " > ", other, isMisplanned: QueryValue.columnWidth > 1)
     }
 
     /// `>=`
@@ -172,7 +181,7 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     public func `is`(_ value: QueryValue.QueryOutput) -> Comparison<
         Self, BindQueryExpression<QueryValue>, Bool
     > {
-        Comparison(self, " IS ", BindQueryExpression(value))
+        Comparison(self, " IS ", BindQueryExpression(value), isMisplanned: OuterColumns.contain(Self.self))
     }
 
     /// `IS NOT`, with a value of the type that the representation is of.
@@ -212,7 +221,7 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     public func `is`(_ value: BindQueryExpression<QueryValue>) -> Comparison<
         Self, BindQueryExpression<QueryValue>, Bool
     > {
-        Comparison(self, " IS ", value)
+        Comparison(self, " IS ", value, isMisplanned: OuterColumns.contain(Self.self))
     }
 
     /// `IS NOT`, with a value that is stored as this expression's.

@@ -146,6 +146,11 @@ extension Optional: Table where Wrapped: Table {
     }
 }
 
+/// A row that there may be.
+protocol OptionalRow {}
+
+extension Optional: OptionalRow {}
+
 extension Optional.TableColumns where Wrapped: PrimaryKeyedTable {
     /// The column of the key, or the group of its columns.
     public var primaryKey: TableColumn<Wrapped?, Wrapped.PrimaryKey?> {

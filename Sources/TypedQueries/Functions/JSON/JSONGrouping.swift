@@ -265,8 +265,3 @@ private enum JSONGroup {
             object(Root.TableColumns.columnList, of: type), isBinary, isDistinct, order, condition)
     }
 }
-
-/// A row that there may be.
-private protocol OptionalRow {}
-
-extension Optional: OptionalRow {}
