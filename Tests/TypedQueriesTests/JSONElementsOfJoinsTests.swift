@@ -102,7 +102,9 @@ import TypedQueries
     @Test func rowsAreUpdatedFromElements() throws {
         try withStore { db throws in
             let titles = [String].JSONRepresentation(queryOutput: ["none", "one", "two"])
-            try RemindersList.where { $0.id < 3 }.update(from: titles.jsonEach()) { $0.id.eq($1.key) } set: {
+            try RemindersList.where { $0.id < 3 }.update(from: titles.jsonEach()) {
+                $0.id.eq($1.key)
+            } set: {
                 $0.title = $1.value
             }.execute(db)
             let all = try RemindersList.order { $0.id }.select { $0.title }.fetchAll(db)
