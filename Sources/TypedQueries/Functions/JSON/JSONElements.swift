@@ -12,6 +12,7 @@ import Foundation
 /// - `Key` is the type of the keys: positions, or the names of members.
 /// - `Value` is the type of the elements: how they are read.
 ///
+/// A statement joins elements once, because SQLite calls all of them `json_each`: other ones are read in conditions and subqueries.
 /// Elements among those of another `jsonEach()` are called `json_each_2`, and so on. Where both have one type, as in a tree, columns in
 /// the closures of the inner ones are always the inner ones'.
 ///
