@@ -81,6 +81,15 @@ import Testing
         }
     }
 
+    @Test func anOrderMayBeginWithAChoiceOfTheEngine() throws {
+        try withTables { db throws in
+            let ids = try Item.select {
+                $0.id.jsonGroupArray(order: iif($0.isDone, $0.id, $0.id * -1).desc())
+            }.fetchOne(db)
+            #expect(ids == [3, 2, 1, 4])
+        }
+    }
+
     @Test func anOrderThatCanNotBeEmulatedIsAnError() throws {
         let statement = Item.select { $0.title.groupConcat("-", order: $0.title.collate(.nocase).asc()) }
         try withTables { db throws in

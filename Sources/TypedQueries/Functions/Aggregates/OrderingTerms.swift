@@ -40,7 +40,8 @@ extension QueryFragment {
     /// The expression of a term of an order, and the letter for how it is ordered.
     fileprivate var orderedColumn: (expression: QueryFragment, form: String)? {
         var native = self
-        if native.code.first == Code.choice {
+        // The expression may begin with a choice, too.
+        if native.code.starts(with: [Code.choice, EngineChoice.nullsOrdering.rawValue]) {
             // The first of the two forms is the one of new engines.
             let code = native.code
             let (count, values) = code.withUnsafeBytes {
