@@ -21,9 +21,14 @@ extension DatabaseFunction {
     /// `uuid()`: a random identifier as text in lower case, as identifiers are stored.
     ///
     /// Apple's SQLite has it, which SQLCipher is not. Tables of apps that were written for that have it as the default of their keys.
+    ///
+    /// It is one of any number of arguments: SQLite prefers the exact number, so an app's own `uuid` of any number would be hidden.
     fileprivate static let randomIdentifier = DatabaseFunction(
-        "uuid", argumentCount: 0, traits: .innocuous
+        "uuid", argumentCount: nil, traits: .innocuous
     ) { call in
+        guard call.argumentCount == 0 else {
+            throw DatabaseError(message: "wrong number of arguments to function uuid()")
+        }
         call.returnText(UUID().uuidString.lowercased())
     }
 
