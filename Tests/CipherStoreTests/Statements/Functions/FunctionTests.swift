@@ -170,15 +170,27 @@ import Testing
             #expect(throws: DatabaseError.self) { try String.fetchAll(db, sql: "SELECT a FROM t ORDER BY a") }
         }
     }
-}
 
-extension DatabaseQueue {
-    fileprivate func add(_ captured: some AnyObject & Sendable) {
-        inDatabase { db in
-            db.add(
-                function: DatabaseFunction("captures", argumentCount: 0) { _ in
-                    "\(type(of: captured))"
-                })
+    /// An app that makes identifiers of its own goes on to get those.
+    @Test(arguments: [nil, 0] as [Int?])
+    func anAppsOwnFunctionTakesThePlaceOfABuiltInOne(argumentCount: Int?) throws {
+        try DatabaseQueue().inDatabase { db throws in
+            try db.execute(sql: "CREATE TABLE t (id TEXT DEFAULT (uuid()), a)")
+            let own = DatabaseFunction("uuid", argumentCount: argumentCount, innocuous: true) { _ in "OWN" }
+            db.add(function: own)
+            try db.execute(sql: "INSERT INTO t (a) VALUES (1)")
+            let ids = try String.fetchAll(db, sql: "SELECT uuid() UNION ALL SELECT id FROM t")
+            #expect(ids == ["OWN", "OWN"])
+        }
+    }
+
+    @Test func theBuiltInFunctionForIdentifiersTakesNoArguments() throws {
+        try DatabaseQueue().inDatabase { db throws in
+            let error = #expect(throws: DatabaseError.self) {
+                try String.fetchOne(db, sql: "SELECT uuid(1)")
+            }
+            #expect(error?.message == "wrong number of arguments to function uuid()")
+            #expect(try String.fetchOne(db, sql: "SELECT uuid()")?.count == 36)
         }
     }
 
@@ -197,26 +209,15 @@ extension DatabaseQueue {
             }
         }
     }
+}
 
-    /// An app that makes identifiers of its own goes on to get those.
-    @Test(arguments: [nil, 0] as [Int?])
-    func anAppsOwnFunctionTakesThePlaceOfABuiltInOne(argumentCount: Int?) throws {
-        try DatabaseQueue().inDatabase { db throws in
-            try db.execute(sql: "CREATE TABLE t (id TEXT DEFAULT (uuid()), a)")
-            let own = DatabaseFunction("uuid", argumentCount: argumentCount, innocuous: true) { _ in "OWN" }
-            db.add(function: own)
-            try db.execute(sql: "INSERT INTO t (a) VALUES (1)")
-            #expect(try String.fetchAll(db, sql: "SELECT uuid() UNION ALL SELECT id FROM t") == ["OWN", "OWN"])
-        }
-    }
-
-    @Test func theBuiltInFunctionForIdentifiersTakesNoArguments() throws {
-        try DatabaseQueue().inDatabase { db throws in
-            let error = #expect(throws: DatabaseError.self) {
-                try String.fetchOne(db, sql: "SELECT uuid(1)")
-            }
-            #expect(error?.message == "wrong number of arguments to function uuid()")
-            #expect(try String.fetchOne(db, sql: "SELECT uuid()")?.count == 36)
+extension DatabaseQueue {
+    fileprivate func add(_ captured: some AnyObject & Sendable) {
+        inDatabase { db in
+            db.add(
+                function: DatabaseFunction("captures", argumentCount: 0) { _ in
+                    "\(type(of: captured))"
+                })
         }
     }
 }
