@@ -1,6 +1,6 @@
 import TypedQueries
 
-/// Rows that follow each other and have a value in common.
+/// Rows of a list that have a value in common.
 public struct ResultsSection<Element: Sendable>: Sendable, Identifiable, RandomAccessCollection {
     /// What tells a section from the others of a list.
     public struct ID: Hashable, Sendable {
@@ -29,7 +29,7 @@ public struct ResultsSection<Element: Sendable>: Sendable, Identifiable, RandomA
     public subscript(position: Int) -> Element { elements[elements.startIndex + position] }
 }
 
-/// The sections of a list of rows, in the order of the rows.
+/// The sections of a list of rows, in the order of their first rows.
 ///
 /// ```swift
 /// @FetchAll(Reminder.order(by: \.title), sectionBy: \.category) var reminders
@@ -40,8 +40,8 @@ public struct ResultsSection<Element: Sendable>: Sendable, Identifiable, RandomA
 /// }
 /// ```
 ///
-/// By an expression of the columns, SQLite orders the rows first, so each value has one section. By a function of the rows,
-/// those of one value that do not follow each other make several, so the query should be ordered by it.
+/// By an expression of the columns, each value has one section: SQLite orders the rows first, and those of one name are collected. By a
+/// function of the rows, those of one value that do not follow each other make several, so the query should be ordered by it.
 public struct ResultsSectionCollection<Element: Sendable>: RandomAccessCollection, Sendable {
     private var sections: [ResultsSection<Element>] = []
 
@@ -61,16 +61,22 @@ public struct ResultsSectionCollection<Element: Sendable>: RandomAccessCollectio
         }
     }
 
-    /// Divides rows by the names of their sections, of which there is one for each row.
-    init(_ rows: [Element], names: [String?]) {
-        var counts: [String?: Int] = [:]
-        var start = 0
-        while start < rows.count {
-            let name = names[start]
-            let end = names[start...].firstIndex { $0 != name } ?? rows.count
-            append(rows[start..<end], name, &counts)
-            start = end
+    /// Collects rows by the names of their sections, of which there is one for each row.
+    ///
+    /// Rows of one name do not always follow each other: values of several types have one text, and a limit leaves the rows in the order of
+    /// the query.
+    init(collecting rows: [Element], names: [String?]) {
+        var positions: [String?: Int] = [:]
+        var groups: [(name: String?, rows: [Element])] = []
+        for (row, name) in zip(rows, names) {
+            if let position = positions[name] {
+                groups[position].rows.append(row)
+            } else {
+                positions[name] = groups.count
+                groups.append((name, [row]))
+            }
         }
+        sections = groups.map { ResultsSection(id: .init(name: $0.name, number: 0), elements: $0.rows[...]) }
     }
 
     private mutating func append(

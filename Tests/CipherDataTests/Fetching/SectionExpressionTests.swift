@@ -55,6 +55,27 @@ import Testing
         #expect(errands.map(\.title) == ["a", "b"])
     }
 
+    @Test func rowsOfOneValueHaveOneSectionWithALimitToo() throws {
+        @FetchAll(Errand.order(by: \.title).limit(3), sectionBy: \.place, database: database) var errands
+        #expect($errands.sections.map(\.name) == ["Work", "Home"])
+        #expect($errands.sections.map { $0.map(\.title) } == [["a", "c"], ["b"]])
+        #expect(errands.map(\.title) == ["a", "c", "b"])
+        let fetched = try database.read { db throws in
+            try Errand.order(by: \.title).limit(3).fetchAll(db, sectionBy: \.place)
+        }
+        #expect(fetched.map { $0.map(\.title) } == [["a", "c"], ["b"]])
+    }
+
+    @Test func valuesOfSeveralTypesWithOneNameHaveOneSection() {
+        @FetchAll(
+            Errand.order(by: \.id),
+            sectionBy: { #sql("CASE \($0.id) WHEN 1 THEN 1 WHEN 2 THEN 2 ELSE '1' END", as: String.self) },
+            database: database)
+        var errands
+        #expect($errands.sections.map(\.name) == ["1", "2"])
+        #expect($errands.sections.map { $0.map(\.id) } == [[1, 3, 4], [2]])
+    }
+
     @Test func chosenColumnsHaveSectionsToo() {
         @FetchAll(Errand.order(by: \.id).select(\.title), sectionBy: \.place, database: database) var titles
         #expect($titles.sections.map { Array($0) } == [["d"], ["b"], ["a", "c"]])

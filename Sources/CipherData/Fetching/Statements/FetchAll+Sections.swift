@@ -13,9 +13,9 @@ where Row.QueryOutput: Sendable {
 
     func fetch(_ db: Database) throws -> FetchedRows<Row.QueryOutput> {
         let rows = try statement.fetchAll(db)
-        let elements = rows.map { row in row.0 }
-        let sections = ResultsSectionCollection(elements, names: rows.map { row in row.1 })
-        return FetchedRows(elements: elements, sections: sections)
+        let sections = ResultsSectionCollection(
+            collecting: rows.map { row in row.0 }, names: rows.map { row in row.1 })
+        return FetchedRows(elements: sections.flatMap { $0.elements }, sections: sections)
     }
 }
 
@@ -29,7 +29,8 @@ extension FetchAll {
     /// @FetchAll(Reminder.order(by: \.title), sectionBy: { $0.category.desc(nulls: .last) }) var backwards
     /// ```
     ///
-    /// The rows of a section are in the order of the statement. Its name is the value as SQLite writes it as text.
+    /// The rows of a section are in the order of the statement. Its name is the value as SQLite writes it as text. With a limit, the rows are
+    /// those that come first in the order of the statement, and so are the sections.
     ///
     /// - parameters:
     ///     - wrappedValue: The rows until there are others.
@@ -99,7 +100,7 @@ extension FetchAll {
     public var sections: ResultsSectionCollection<Element> {
         let rows = box.value
         return rows.sections ?? divide?(rows.elements)
-            ?? ResultsSectionCollection(rows.elements, names: rows.elements.map { _ in "" })
+            ?? ResultsSectionCollection(rows.elements) { _ in "" }
     }
 }
 
@@ -169,7 +170,8 @@ extension SelectStatement where Joins == NoJoins {
     ) throws -> ResultsSectionCollection<From.QueryOutput>
     where QueryValue == (), From.QueryOutput: Sendable {
         let rows = try asSelect().divided(by: section(From.columns)).fetchAll(db)
-        return ResultsSectionCollection(rows.map { row in row.0 }, names: rows.map { row in row.1 })
+        return ResultsSectionCollection(
+            collecting: rows.map { row in row.0 }, names: rows.map { row in row.1 })
     }
 
     /// Something of all rows in sections: one for each value of an expression, in its order.
@@ -183,6 +185,7 @@ extension SelectStatement where Joins == NoJoins {
     ) throws -> ResultsSectionCollection<QueryValue.QueryOutput>
     where QueryValue: QueryRepresentable, QueryValue.QueryOutput: Sendable {
         let rows = try asSelect().divided(by: section(From.columns)).fetchAll(db)
-        return ResultsSectionCollection(rows.map { row in row.0 }, names: rows.map { row in row.1 })
+        return ResultsSectionCollection(
+            collecting: rows.map { row in row.0 }, names: rows.map { row in row.1 })
     }
 }

@@ -66,7 +66,7 @@ extension SelectClauses {
         var result = self
         result.columns = columns
         result.columns.append(term: text)
-        // A limit takes the rows that come first in the query's own order. A value may have several sections then.
+        // A limit takes the rows that come first in the query's own order, so those of one value may stand apart.
         guard limit.isEmpty else { return result }
         result.ordering = order
         // A collation takes several values for one, whose rows would stand in any order.
