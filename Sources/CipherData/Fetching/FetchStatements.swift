@@ -124,6 +124,24 @@ extension FetchOne {
         self.init(wrappedValue: wrappedValue, FirstRow(statement: statement), database: database)
     }
 
+    /// Makes a property of the first row of a SELECT of whole rows: `@FetchOne(RemindersList.find(1)) var list = RemindersList(id: 1)`.
+    ///
+    /// It keeps its value when there is no row; `loadError` is ``NoRow`` then.
+    ///
+    /// - parameters:
+    ///     - wrappedValue: The value until there is another one.
+    ///     - statement: What to fetch.
+    ///     - database: Where; by default, in ``DependencyValues/defaultDatabase``.
+    public init<S: SelectStatement>(
+        wrappedValue: Value, _ statement: S, database: (any DatabaseReader)? = nil
+    ) where S.QueryValue == (), S.Joins == Joined<>, Value == S.From.QueryOutput {
+        self.init(unobserved: wrappedValue)
+        box.observe(FirstRecord(statement: statement), in: database) { row in
+            guard let row else { throw NoRow() }
+            return row
+        }
+    }
+
     /// Makes a property of the first row of a SELECT of whole rows, nil when it has none.
     public init<S: SelectStatement>(
         wrappedValue: Value = nil, _ statement: S, database: (any DatabaseReader)? = nil
@@ -174,6 +192,23 @@ extension FetchOne {
     ) async throws -> FetchSubscription
     where S.QueryValue: QueryRepresentable, Value == S.QueryValue.QueryOutput? {
         try await load(FirstRow(statement: statement), database: database)
+    }
+
+    /// Fetches the first row of another SELECT of whole rows from now on.
+    ///
+    /// - parameters:
+    ///     - statement: What to fetch.
+    ///     - database: Where; by default, in ``DependencyValues/defaultDatabase``.
+    /// - returns: What ends it.
+    /// - throws: What the first fetch throws; ``NoRow`` when there is none.
+    @discardableResult public func load<S: SelectStatement>(
+        _ statement: S, database: (any DatabaseReader)? = nil
+    ) async throws -> FetchSubscription
+    where S.QueryValue == (), S.Joins == Joined<>, Value == S.From.QueryOutput {
+        try await box.load(FirstRecord(statement: statement), in: database) { row in
+            guard let row else { throw NoRow() }
+            return row
+        }
     }
 
     /// Fetches the first row of another SELECT of whole rows from now on, nil when it has none.

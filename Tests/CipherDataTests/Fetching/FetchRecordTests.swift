@@ -73,4 +73,27 @@ import Testing
         #expect(model.first?.title == "a")
         #expect(model.known.title == "b")
     }
+
+    @Test func aRowThatIsNoOptionalIsThatOfAStatement() async throws {
+        @FetchOne(Errand.find(2), database: database) var errand = Errand(id: 0)
+        #expect(errand.title == "b")
+        try await $errand.load(Errand.where { $0.due.gt(4) }.order(by: \.id), database: database)
+        #expect(errand == Errand(id: 3, title: "c", place: "Work", due: 5))
+        await #expect(throws: NoRow.self) { try await $errand.load(Errand.find(9), database: database) }
+        #expect(errand.title == "c")
+    }
+
+    @Test func aRowThatIsNoOptionalIsKeptWhereAStatementHasNone() {
+        @FetchOne(Errand.find(9), database: database) var errand = Errand(id: 0, title: "none")
+        #expect(errand.title == "none")
+        #expect($errand.loadError is NoRow)
+    }
+
+    @Test func aKnownRowIsReplacedByAnotherOne() async throws {
+        let errand = FetchOne(wrappedValue: Errand(id: 1, title: "stale"), database: database)
+        try await errand.load(Errand.find(2), database: database)
+        #expect(errand.wrappedValue.title == "b")
+        try await database.write { db in try Errand.find(2).update { $0.title = "new" }.execute(db) }
+        #expect(await errand.values.waits(for: Errand(id: 2, title: "new", place: "Home")))
+    }
 }

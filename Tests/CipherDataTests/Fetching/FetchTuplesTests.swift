@@ -61,4 +61,18 @@ import Testing
         let isGone = pair == nil
         #expect(isGone)
     }
+
+    @Test func aJoinedRowThatIsNoOptionalIsKeptWithoutARow() async throws {
+        let joined = Helper.join(Errand.all) { $0.errandID.eq($1.id) }
+        let none = (Helper(id: 0), Errand(id: 0))
+        let first = joined.where { helper, _ in helper.id.eq(1) }
+        let pair = FetchOne(wrappedValue: none, first, database: database)
+        #expect(pair.wrappedValue.0.name == "Ann" && pair.wrappedValue.1.title == "a")
+        await #expect(throws: NoRow.self) {
+            try await pair.load(joined.where { helper, _ in helper.id.eq(9) }, database: database)
+        }
+        #expect(pair.wrappedValue.0.name == "Ann")
+        try await pair.load(joined.where { helper, _ in helper.id.eq(2) }, database: database)
+        #expect(pair.wrappedValue.1.title == "b")
+    }
 }

@@ -41,6 +41,27 @@ extension FetchOne {
         self.init(wrappedValue: wrappedValue, request, database: database)
     }
 
+    /// Makes a property of the first row of a SELECT with those that are joined to it.
+    ///
+    /// - parameters:
+    ///     - wrappedValue: The value until there is another one.
+    ///     - statement: What to fetch.
+    ///     - database: Where; by default, in ``DependencyValues/defaultDatabase``.
+    public init<S: SelectStatement, J1: Table, each J: Table>(
+        wrappedValue: Value, _ statement: S, database: (any DatabaseReader)? = nil
+    )
+    where
+        S.QueryValue == (), S.Joins == Joined<J1, repeat each J>,
+        Value == (S.From.QueryOutput, J1.QueryOutput, repeat (each J).QueryOutput)
+    {
+        self.init(unobserved: wrappedValue)
+        let request = ReadRows<S, Value?>(statement: statement) { try $0.fetchOne($1) }
+        box.observe(request, in: database) { row in
+            guard let row else { throw NoRow() }
+            return row
+        }
+    }
+
     /// Makes a property of the first row of a SELECT with those that are joined to it, nil when there is none.
     ///
     /// - parameters:
@@ -101,6 +122,28 @@ extension FetchOne {
     {
         let request = ReadRows<S, Value>(statement: statement) { try $0.fetchOne($1) }
         return try await load(request, database: database)
+    }
+
+    /// Fetches the first row of another SELECT, with those that are joined to it, from now on.
+    ///
+    /// - parameters:
+    ///     - statement: What to fetch.
+    ///     - database: Where; by default, in ``DependencyValues/defaultDatabase``.
+    /// - returns: What ends it.
+    /// - throws: What the first fetch throws; ``NoRow`` when there is none.
+    @discardableResult
+    public func load<S: SelectStatement, J1: Table, each J: Table>(
+        _ statement: S, database: (any DatabaseReader)? = nil
+    ) async throws -> FetchSubscription
+    where
+        S.QueryValue == (), S.Joins == Joined<J1, repeat each J>,
+        Value == (S.From.QueryOutput, J1.QueryOutput, repeat (each J).QueryOutput)
+    {
+        let request = ReadRows<S, Value?>(statement: statement) { try $0.fetchOne($1) }
+        return try await box.load(request, in: database) { row in
+            guard let row else { throw NoRow() }
+            return row
+        }
     }
 
     /// Fetches the first row of another SELECT, with those that are joined to it, from now on; nil when there is none.
