@@ -24,6 +24,23 @@ private enum Names {
     }
 }
 
+private enum Numbers {
+    @Table("note") struct Unsigned {
+        let id: UInt
+        var text: String?
+    }
+
+    @Table("note") struct Truth {
+        let id: Bool
+        var text: String?
+    }
+
+    @Table("note") struct Moment {
+        let id: Date
+        var text: String?
+    }
+}
+
 private enum Timed {
     @Table("events") struct Event: Codable, Equatable {
         let id: Int
@@ -162,6 +179,22 @@ private enum Timed {
             return try SyncMetadata.find(note.syncMetadataID).fetchOne(db)
         }
         #expect(found?.recordPrimaryKey == id)
+    }
+
+    /// They are texts in a column of texts.
+    @Test func keysOfEachTypeAreFoundByTheirRows() async throws {
+        let pair = try SyncPair("CREATE TABLE note (id TEXT PRIMARY KEY NOT NULL, text TEXT)", ["note"])
+        let unsigned = Numbers.Unsigned(id: 7)
+        let truth = Numbers.Truth(id: true)
+        let moment = Numbers.Moment(id: Date(timeIntervalSince1970: 1_700_000_000.125))
+        let ids = [unsigned.syncMetadataID, truth.syncMetadataID, moment.syncMetadataID]
+        let found = try await pair.here.write { db throws in
+            try Numbers.Unsigned.insert { unsigned }.execute(db)
+            try Numbers.Truth.insert { truth }.execute(db)
+            try Numbers.Moment.insert { moment }.execute(db)
+            return try ids.map { id in try SyncMetadata.find(id).fetchOne(db)?.id }
+        }
+        #expect(found.compactMap { $0 } == ids)
     }
 
     @Test func timesInMillisecondsAreReadFromTheJSONOfRows() throws {

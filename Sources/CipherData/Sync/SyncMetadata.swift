@@ -103,15 +103,17 @@ extension PrimaryKeyedTable where PrimaryKey: QueryBindable {
 }
 
 extension QueryBinding {
-    /// The value as the text of a key.
+    /// The value as the text of a key, as `RowKnowledge.keyText(_:)` makes it of the column; nil of what is no key.
+    ///
+    /// Numbers with a fraction are none: how they are written depends on the version of SQLite.
     fileprivate var syncMetadataKey: String? {
-        switch self {
-        case .text(let text): text
-        case .int(let number): "\(number)"
-        case .uuid(let id), .uuidBytes(let id): id.uuidString
+        guard let value = try? databaseValue() else { return nil }
+        switch value.storage {
+        case .string(let text): return text
+        case .int64(let number): return "\(number)"
         case .blob(let bytes) where bytes.count == 16:
-            bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)).uuidString }
-        default: nil
+            return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)).uuidString }
+        default: return nil
         }
     }
 }
