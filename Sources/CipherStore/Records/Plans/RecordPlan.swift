@@ -54,6 +54,11 @@ final class RecordPlan {
         uuidStrategy = { type.databaseUUIDEncodingStrategy(for: $0) }
     }
 
+    /// Whether the key is the number of a row, and a column that is none has its name.
+    var hasColumnCalledAsItsKey: Bool {
+        primaryKey.isHiddenRowID && !RowIDName.isFree("rowid", of: columnNames)
+    }
+
     // MARK: Encoding
 
     /// Encodes a record.

@@ -60,7 +60,8 @@ extension RecordPlan {
 
     private func uniqueKeys(_ db: Database) throws -> [UniqueKey] {
         if let knownUniqueKeys { return knownUniqueKeys }
-        let keys = try db.uniqueKeys(of: tableName, primaryKey: primaryKey)
+        var keys = try db.uniqueKeys(of: tableName, primaryKey: primaryKey)
+        if hasColumnCalledAsItsKey { keys.removeFirst() }
         knownUniqueKeys = keys
         return keys
     }

@@ -26,7 +26,8 @@ struct Upsert {
     ) -> (assigned: [ColumnAssignment], overwritten: [String]) {
         let assigned = assignments.filter { $0.value != nil }
         guard strategy == .allColumns else { return (assigned, []) }
-        let kept = plan.primaryKey.columns + conflictTarget + assignments.map(\.column)
+        let key = plan.hasColumnCalledAsItsKey ? [] : plan.primaryKey.columns
+        let kept = key + conflictTarget + assignments.map(\.column)
         let overwritten = written.filter { column in !kept.contains { $0.isSameName(as: column) } }
         return (assigned, overwritten)
     }

@@ -131,7 +131,7 @@ extension Database {
     /// Returns whether the values of some columns are found in one row at most.
     ///
     /// The columns must hold those of the primary key or of a unique index on
-    /// the whole table. `rowid` counts as a column of a table that has it.
+    /// the whole table. `rowid` counts as a column of a table that has it, unless another column is called so.
     ///
     /// - parameters:
     ///     - name: The name of the table or view.
@@ -152,9 +152,12 @@ extension Database {
         } catch  where isView {
             return nil
         }
-        if key.tableHasRowID, given.contains("rowid") { return ["rowid"] }
+        // A column that is called so hides the number of a row.
+        let isHidden = try given.contains("rowid") && !RowIDName.isFree("rowid", of: columnNames(of: name))
+        if key.tableHasRowID, given.contains("rowid"), !isHidden { return ["rowid"] }
         let unique = try isView ? [] : indexes(on: name).filter { $0.isUnique && !$0.isPartial }
-        return ([key.columns] + unique.map(\.columns)).first { key in
+        let primary = isHidden && key.isHiddenRowID ? [] : key.columns
+        return ([primary] + unique.map(\.columns)).first { key in
             !key.isEmpty && key.allSatisfy { given.contains($0.foldedIdentifier) }
         }
     }

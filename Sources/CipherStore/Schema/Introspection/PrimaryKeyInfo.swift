@@ -56,6 +56,11 @@ public struct PrimaryKeyInfo: Sendable {
         }
     }
 
+    /// Whether the key is the rowid, and no column.
+    var isHiddenRowID: Bool {
+        if case .hiddenRowID = form { true } else { false }
+    }
+
     /// Whether rows of the table have a rowid.
     public var tableHasRowID: Bool {
         switch form {

@@ -7,6 +7,11 @@ package enum RowIDName {
         let taken = Set(columns.map(\.foldedIdentifier))
         return all.first { !taken.contains($0) }
     }
+
+    /// Whether a name of the number of a row, in lower case, is that of no column.
+    static func isFree(_ name: String, of columns: [String]) -> Bool {
+        !columns.contains { $0.foldedIdentifier == name }
+    }
 }
 
 extension PrimaryKeyInfo {

@@ -19,6 +19,11 @@ private struct Sticker: Codable, FetchableRecord, MutablePersistableRecord, Equa
     }
 }
 
+private struct Label: Codable, FetchableRecord, MutablePersistableRecord, Equatable {
+    var name: String
+    var rowid: Int
+}
+
 /// Tables with columns that are called as the number that SQLite gives a row.
 @Suite struct RowNumberNameTests {
     private func write(emulated: Bool = true, _ body: (Database) throws -> Void) throws {
@@ -32,6 +37,8 @@ private struct Sticker: Codable, FetchableRecord, MutablePersistableRecord, Equa
                     CREATE TABLE sticker (
                         key TEXT PRIMARY KEY NOT NULL, rowid INTEGER, _rowid_ INTEGER, oid INTEGER);
                     CREATE TABLE loose (rowid INTEGER, _rowid_ INTEGER, oid INTEGER);
+                    CREATE TABLE label (name TEXT NOT NULL UNIQUE, rowid INTEGER);
+                    INSERT INTO label VALUES ('a', 7), ('b', 7);
                     """)
             try body(db)
         }
@@ -44,6 +51,53 @@ private struct Sticker: Codable, FetchableRecord, MutablePersistableRecord, Equa
             #expect(fetched == quota)
             let used = try Quota.order(Column("key")).fetchAll(db).map(\.used)
             #expect(used == [5, 0])
+        }
+    }
+
+    @Test(arguments: [true, false]) func anUpsertOverwritesAColumnThatIsNoKey(emulated: Bool) throws {
+        try write(emulated: emulated) { db throws in
+            var label = Label(name: "b", rowid: 8)
+            try label.upsert(db)
+            label.name = "c"
+            let inserted = try label.upsertAndFetch(db)
+            #expect(inserted == label)
+            label.rowid = 9
+            let updated = try label.upsertAndFetch(db, onConflict: ["name"])
+            #expect(updated == label)
+            let labels = try Label.order(Column("name")).fetchAll(db)
+            #expect(labels.map(\.name) == ["a", "b", "c"])
+            #expect(labels.map(\.rowid) == [7, 8, 9])
+        }
+    }
+
+    @Test(arguments: [true, false]) func aColumnOfThatNameIsNoKey(emulated: Bool) throws {
+        try write(emulated: emulated) { db throws in
+            for table in ["quota", "label", "sticker", "loose"] {
+                let isUnique = try db.table(table, hasUniqueKey: ["rowid"])
+                #expect(!isUnique, "\(table)")
+            }
+            var label = Label(name: "c", rowid: 7)
+            #expect(throws: DatabaseError.self) { try label.upsertAndFetch(db, onConflict: ["rowid"]) }
+            #expect(throws: DatabaseError.self) { try Label.deleteOne(db, key: ["rowid": 7]) }
+            #expect(throws: DatabaseError.self) { try Quota.fetchOne(db, key: ["rowid": 7]) }
+            let count = try Label.fetchCount(db)
+            #expect(count == 2)
+        }
+    }
+
+    @Test func aUniqueColumnOfThatNameIsAKey() throws {
+        try write { db throws in
+            try db.execute(
+                sql: """
+                    CREATE TABLE plain (name TEXT);
+                    CREATE TABLE first (name TEXT UNIQUE, rowid INTEGER PRIMARY KEY);
+                    CREATE TABLE second (name TEXT, rowid INTEGER UNIQUE);
+                    CREATE TABLE third (name TEXT, rowid TEXT PRIMARY KEY);
+                    """)
+            for table in ["plain", "first", "second", "third"] {
+                let isUnique = try db.table(table, hasUniqueKey: ["ROWID"])
+                #expect(isUnique, "\(table)")
+            }
         }
     }
 
