@@ -102,4 +102,22 @@ import TypedQueriesMacros
             #expect(json == #"{"note":{"body":"n"}}"#)
         }
     }
+
+    /// The text is that of SQLite's own functions, where the library's stand for them too.
+    @Test func theTextOfEnumsAndBytesIsTheSameOnEachEngine() throws {
+        try withExhibits { db throws in
+            try Exhibit.insert { Exhibit(id: 5, clue: .link("\"\\/\u{1}\u{1F}'é\n")) }.execute(db)
+            let texts = try #sql(
+                "SELECT \(Exhibit.columns.jsonObject()) FROM \(Exhibit.self) ORDER BY id", as: String.self
+            ).fetchAll(db)
+            let expected = [
+                #"{"id":1,"clue":{"address":{"_0":"a"}},"digest":"AP8+","numbers":[1,255]}"#,
+                #"{"id":2,"clue":{"frame":{"_0":{"width":3,"isWide":true}}},"digest":"","numbers":[]}"#,
+                #"{"id":3,"clue":{"note":{"body":"n"}},"digest":null,"numbers":[7]}"#,
+                #"{"id":4,"clue":{"seal":{"_0":"Bwg="}},"digest":null,"numbers":[]}"#,
+                #"{"id":5,"clue":{"address":{"_0":"\"\\/\u0001\u001f'é\n"}},"digest":null,"numbers":[]}"#,
+            ]
+            #expect(texts == expected)
+        }
+    }
 }

@@ -68,7 +68,8 @@ extension TableDefinition where QueryValue.QueryOutput: Codable {
     ///
     /// All of it is as the conformance to `Codable` has it that Swift makes: an enum whose cases are columns is the object of its
     /// case, `Data` a text in Base64, and `[UInt8]` an array of numbers. Other types that are stored as bytes are an error of SQLite:
-    /// "JSON cannot hold BLOB values". A row that an outer join makes up is null.
+    /// "JSON cannot hold BLOB values". A row that an outer join makes up is null. A `Double` has the 15 digits that SQLite writes, so
+    /// `0.1 + 0.2` is read as `0.3`.
     public func jsonObject() -> SQLQueryExpression<JSONTextRepresentation<QueryValue.QueryOutput>> {
         SQLQueryExpression(JSONGroup.row(of: QueryValue.self))
     }
