@@ -108,13 +108,30 @@ final class HubStore: Sendable {
     /// What a device may exchange, as of the transaction that asks: it may have changed since the request was let in.
     func bounds(of device: Device, isWriting: Bool) -> @Sendable (Database) throws -> AccessBounds? {
         { db in
-            let now = try DeviceRegister.device(db, id: device.id)
-            guard let now, now.revokedMilliseconds == nil else {
-                throw RemoteError(.revokedDevice, "the device \(device.label.debugDescription) was revoked")
-            }
+            let now = try Self.present(db, device)
             if isWriting { try Self.requireWriting(now) }
             return now.bounds
         }
+    }
+
+    /// Throws unless a device may still have what it could when its request was let in.
+    ///
+    /// - throws: ``RemoteError``: `revokedDevice`, `busy`.
+    func requireUnchanged(_ device: Device) throws {
+        let now = try synchronizer.writer.read { try Self.present($0, device) }
+        guard now.revision == device.revision else { throw Self.changedRights }
+    }
+
+    private static func present(_ db: Database, _ device: Device) throws -> Device {
+        let now = try DeviceRegister.device(db, id: device.id)
+        guard let now, now.revokedMilliseconds == nil else {
+            throw RemoteError(.revokedDevice, "the device \(device.label.debugDescription) was revoked")
+        }
+        return now
+    }
+
+    static var changedRights: RemoteError {
+        RemoteError(.busy, "what the device may have has changed; ask again")
     }
 
     static func requireWriting(_ device: Device) throws {

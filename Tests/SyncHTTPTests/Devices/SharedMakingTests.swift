@@ -17,10 +17,11 @@ import Testing
         let register: DeviceRegister
         let request = TransferRequest(base: VersionVector())
 
-        init() throws {
+        /// - parameter rowByteCount: The size of each of three rows.
+        init(rowByteCount: Int = 60_000) throws {
             stores = try ServedStores()
             replica = try stores.create("hub.db")
-            try replica.insertLarge(3, byteCount: 60_000)
+            try replica.insertLarge(3, byteCount: rowByteCount)
             store = try HubStore(
                 replica, limits: .init(), logger: Logger(label: "test"), metrics: ServerMetrics())
             register = try DeviceRegister(replica)
@@ -96,6 +97,32 @@ import Testing
         #expect(error?.code == .busy)
         let second = try hub.store.beginChanges(hub.request, for: devices[1])
         #expect(try !hub.bytes(second.spool).isEmpty)
+    }
+
+    /// What comes with the answer, and what is fetched after it.
+    @Test(arguments: [100, 60_000])
+    func aDeviceThatJoinsGetsNothingOnceItMayHaveLess(rowByteCount: Int) throws {
+        let hub = try Hub(rowByteCount: rowByteCount)
+        let devices = try ["phone", "laptop", "tablet"].map(hub.enrol)
+        for device in devices { try hub.greet(device) }
+        let first = try hub.store.beginChanges(hub.request, for: devices[0])
+        // Their requests were let in before.
+        let joined = try devices.dropFirst().map { try hub.store.beginChanges(hub.request, for: $0) }
+        _ = try hub.register.revoke("laptop")
+        _ = try hub.register.change("tablet", scope: .tables(["note"]))
+        let codes: [RemoteError.Code] = [.revokedDevice, .busy]
+        for ((making, device), code) in zip(zip(joined, devices.dropFirst()), codes) {
+            #expect(making.spool === first.spool)
+            let reach = try making.spool.reach(beyond: HubStore.wholeByteCountMax)
+            let error = #expect(throws: RemoteError.self) {
+                try hub.store.offer(making, reach, to: device)
+            }
+            #expect(error?.code == code)
+        }
+        // The others keep what they have.
+        let reach = try first.spool.reach(beyond: HubStore.wholeByteCountMax)
+        let offer = try hub.store.offer(first, reach, to: devices[0])
+        #expect((offer.content != nil) == (rowByteCount == 100))
     }
 
     @Test func aBundleStaysForThoseWhoStillReadIt() throws {

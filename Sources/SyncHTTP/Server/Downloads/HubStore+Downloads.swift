@@ -18,6 +18,8 @@ extension HubStore {
     struct Making: Sendable {
         let spool: ByteSpool
         let rows: RowCounts
+        /// Whether it was begun for another device, whose rights it was made by.
+        var isJoined = false
     }
 
     /// Begins to make what a device does not know. How long that takes depends on who else writes, so that nobody waits
@@ -62,9 +64,7 @@ extension HubStore {
         return { db in
             let isWhole: Bool
             do { isWhole = try bounds(db) == nil } catch is RemoteError { isWhole = false }
-            guard isWhole else {
-                throw RemoteError(.busy, "what the device may have has changed; ask again")
-            }
+            guard isWhole else { throw Self.changedRights }
             return nil
         }
     }
@@ -112,8 +112,17 @@ extension HubStore {
     /// Puts what is being made where it waits to be fetched.
     ///
     /// - parameter reach: How far it has come: beyond ``wholeByteCountMax``, unless it is whole.
+    /// - throws: ``RemoteError``: `revokedDevice`, `busy` when others had begun it, and the device may not have it any more.
     func offer(_ making: Making, _ reach: ByteSpool.Reach, to device: Device) throws -> Message.Download {
         let (spool, rows) = (making.spool, making.rows)
+        if making.isJoined {
+            do {
+                try requireUnchanged(device)
+            } catch {
+                spool.leave(Self.unwanted)
+                throw error
+            }
+        }
         guard reach.isWhole else {
             let byteCount = rows.estimate(byteCount: spool.byteCount)
             return keep(

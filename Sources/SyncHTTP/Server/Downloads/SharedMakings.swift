@@ -62,7 +62,7 @@ final class SharedMakings: Sendable {
             entries.removeAll { !$0.isShared(at: now) }
             for entry in entries where entry.question == question {
                 guard let spool = entry.spool, spool.join() else { continue }
-                return HubStore.Making(spool: spool, rows: entry.rows)
+                return HubStore.Making(spool: spool, rows: entry.rows, isJoined: true)
             }
             return nil
         }
