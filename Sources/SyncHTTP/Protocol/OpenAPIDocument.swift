@@ -275,10 +275,10 @@ components:
       additionalProperties: false
       properties:
         vector: { type: object, additionalProperties: { type: integer, minimum: 1 } }
-        parts: { type: array, items: { type: object, required: [tables, known], properties: { tables: { type: array, items: { type: array, items: { type: string } } }, known: { type: object, additionalProperties: { type: integer, minimum: 1 } } } } }
-        tables: { type: array, items: { type: array, minItems: 1, items: { type: string } } }
-        rows: { description: Tables of which some rows only are wanted., type: array, items: { $ref: "#/components/schemas/Rows" } }
-        leftOut: { description: Tables of which the device holds some rows and wants nothing now., type: array, items: { type: array, minItems: 1, items: { type: string } } }
+        parts: { type: array, maxItems: 10000, items: { type: object, required: [tables, known], properties: { tables: { type: array, maxItems: 10000, items: { type: array, items: { type: string } } }, known: { type: object, additionalProperties: { type: integer, minimum: 1 } } } } }
+        tables: { type: array, maxItems: 10000, items: { type: array, minItems: 1, items: { type: string } } }
+        rows: { description: Tables of which some rows only are wanted., type: array, maxItems: 10000, items: { $ref: "#/components/schemas/Rows" } }
+        leftOut: { description: Tables of which the device holds some rows and wants nothing now., type: array, maxItems: 10000, items: { type: array, minItems: 1, items: { type: string } } }
         whole: { description: "Rows of which all is wanted, which are not here though their beginning counts as known: as the body of a request for repairs, in base64.", type: string }
     Rows:
       description: >

@@ -59,7 +59,11 @@ extension Message {
             try container.encodeIfPresent(whole, forKey: .whole)
         }
 
+        /// The request.
+        ///
+        /// - throws: ``RemoteError``: `malformed`, `tooLarge` for more tables or names than a bundle can have.
         func value() throws -> TransferRequest {
+            try checkCounts()
             guard ((tables ?? []) + leftOut).allSatisfy({ !$0.isEmpty }) else {
                 throw RemoteError(.malformed, "a table has no name")
             }
@@ -78,6 +82,20 @@ extension Message {
                 request.wholeRows = try bytes.withUnsafeBytes { try StateRows.decode($0) }
             }
             return request
+        }
+
+        /// An empty list of names takes three bytes of the document, and many times that in memory.
+        private func checkCounts() throws {
+            let limits = WireLimits()
+            let lists = [tables ?? [], leftOut] + parts.map(\.tables)
+            guard max(parts.count, rows.count, lists.map(\.count).max() ?? 0) <= limits.tableCountMax else {
+                throw RemoteError(.tooLarge, "the request has over \(limits.tableCountMax) tables")
+            }
+            let nameCount = lists.joined().reduce(0) { $0 + $1.count }
+            guard nameCount <= limits.columnTotalMax else {
+                throw RemoteError(
+                    .tooLarge, "the tables of the request have over \(limits.columnTotalMax) names")
+            }
         }
     }
 }

@@ -196,6 +196,31 @@ import Testing
         #expect(throws: SyncError.self) { try hub.bounds(of: .tables([])) }
     }
 
+    @Test func aRequestForMoreTablesThanABundleCanHaveIsRefused() throws {
+        func read(_ request: TransferRequest) throws -> TransferRequest {
+            let bytes = try JSONDocument.encode(Message.Transfer(request))
+            return try JSONDocument.decode(Message.Transfer.self, from: bytes).value()
+        }
+        let limits = WireLimits()
+        let most = (0..<limits.tableCountMax).map { ["t\($0)"] }
+        let whole = TransferRequest(base: VersionVector(), tables: most)
+        #expect(try read(whole) == whole)
+        var requests = [
+            TransferRequest(base: VersionVector(), tables: most + [["one more"]]),
+            TransferRequest(
+                base: VersionVector(),
+                parts: [ReplicaFacts.Part(tables: most + [["one more"]], target: VersionVector())]),
+            TransferRequest(
+                base: VersionVector(), tables: [[String](repeating: "t", count: limits.columnTotalMax + 1)]),
+            TransferRequest(base: VersionVector()),
+        ]
+        requests[3].leftOut = most + [["one more"]]
+        for request in requests {
+            let error = #expect(throws: RemoteError.self) { try read(request) }
+            #expect(error?.code == .tooLarge)
+        }
+    }
+
     @Test func aRequestForSomethingUnknownIsRefused() throws {
         var request = TransferRequest(
             base: VersionVector([ReplicaID(high: 1): 5]),

@@ -35,6 +35,16 @@ import Testing
 
         func greet(_ device: Device) throws { _ = try HubDevice(hub: store, device: device).greet() }
 
+        /// Begins what a device asks for in a request that came as other devices' does.
+        func begin(
+            _ asked: TransferRequest? = nil, codec: String? = nil, for device: Device
+        ) throws -> HubStore.Making {
+            let asked = asked ?? request
+            let body = try BundleRequest.changes(asked).encode()
+            return try store.beginChanges(
+                asked, digest: SharedMakings.digest(of: body), codec: codec, for: device)
+        }
+
         func bytes(_ spool: ByteSpool) throws -> [UInt8] {
             var bytes: [UInt8] = []
             try spool.forEachPiece { bytes += $0 }
@@ -46,21 +56,21 @@ import Testing
         let hub = try Hub()
         let devices = try ["phone", "laptop", "tablet"].map(hub.enrol)
         for device in devices { try hub.greet(device) }
-        let first = try hub.store.beginChanges(hub.request, for: devices[0])
+        let first = try hub.begin(for: devices[0])
         _ = try hub.bytes(first.spool)
-        let second = try hub.store.beginChanges(hub.request, for: devices[1])
+        let second = try hub.begin(for: devices[1])
         #expect(first.spool === second.spool)
         // Another question is another bundle.
         var other = hub.request
-        other.dividesRows = true
-        #expect(try hub.store.beginChanges(other, for: devices[1]).spool !== first.spool)
+        other.tables = [["note"]]
+        #expect(try hub.begin(other, for: devices[1]).spool !== first.spool)
         #expect(
-            try hub.store.beginChanges(hub.request, codec: Message.codec, for: devices[1]).spool
+            try hub.begin(codec: Message.codec, for: devices[1]).spool
                 !== first.spool)
         // So is that of a device that was shown more.
         try hub.replica.insert(9, "later")
         try hub.greet(devices[2])
-        let later = try hub.store.beginChanges(hub.request, for: devices[2])
+        let later = try hub.begin(for: devices[2])
         #expect(later.spool !== first.spool)
         #expect(try hub.bytes(later.spool).count > hub.bytes(first.spool).count)
     }
@@ -69,9 +79,9 @@ import Testing
         let hub = try Hub()
         let devices = try ["phone", "laptop"].map(hub.enrol)
         for device in devices { try hub.greet(device) }
-        let first = try hub.store.beginChanges(hub.request, for: devices[0])
+        let first = try hub.begin(for: devices[0])
         hub.stores.clock.advance(milliseconds: SharedMakings.milliseconds)
-        #expect(try hub.store.beginChanges(hub.request, for: devices[1]).spool !== first.spool)
+        #expect(try hub.begin(for: devices[1]).spool !== first.spool)
     }
 
     @Test func aDeviceThatMayHaveAPartSharesNothing() throws {
@@ -79,10 +89,10 @@ import Testing
         let phone = try hub.enrol("phone")
         _ = try hub.enrol("laptop")
         try hub.greet(phone)
-        let first = try hub.store.beginChanges(hub.request, for: phone)
+        let first = try hub.begin(for: phone)
         let laptop = try hub.register.change("laptop", scope: .tables(["note"]))
         try hub.greet(laptop)
-        #expect(throws: SyncError.self) { try hub.store.beginChanges(hub.request, for: laptop) }
+        #expect(throws: SyncError.self) { try hub.begin(for: laptop) }
         _ = try hub.bytes(first.spool)
     }
 
@@ -92,10 +102,10 @@ import Testing
         for device in devices { try hub.greet(device) }
         // Its request was let in before.
         _ = try hub.register.revoke("phone")
-        let first = try hub.store.beginChanges(hub.request, for: devices[0])
+        let first = try hub.begin(for: devices[0])
         let error = #expect(throws: RemoteError.self) { try hub.bytes(first.spool) }
         #expect(error?.code == .busy)
-        let second = try hub.store.beginChanges(hub.request, for: devices[1])
+        let second = try hub.begin(for: devices[1])
         #expect(try !hub.bytes(second.spool).isEmpty)
     }
 
@@ -105,9 +115,9 @@ import Testing
         let hub = try Hub(rowByteCount: rowByteCount)
         let devices = try ["phone", "laptop", "tablet"].map(hub.enrol)
         for device in devices { try hub.greet(device) }
-        let first = try hub.store.beginChanges(hub.request, for: devices[0])
+        let first = try hub.begin(for: devices[0])
         // Their requests were let in before.
-        let joined = try devices.dropFirst().map { try hub.store.beginChanges(hub.request, for: $0) }
+        let joined = try devices.dropFirst().map { try hub.begin(for: $0) }
         _ = try hub.register.revoke("laptop")
         _ = try hub.register.change("tablet", scope: .tables(["note"]))
         let codes: [RemoteError.Code] = [.revokedDevice, .busy]

@@ -25,14 +25,17 @@ extension HubStore {
     /// Begins to make what a device does not know. How long that takes depends on who else writes, so that nobody waits
     /// for it here.
     ///
-    /// - parameter codec: The codec of chunks that the device reads besides plain ones. One that is not known here
-    ///   need not be used.
+    /// - parameters:
+    ///     - request: What it asks for.
+    ///     - digest: What stands for the request; nil when nobody gets the same bundle.
+    ///     - codec: The codec of chunks that the device reads besides plain ones. One that is not known here need not be
+    ///       used.
     func beginChanges(
-        _ request: TransferRequest, codec: String? = nil, for device: Device
+        _ request: TransferRequest, digest: [UInt8]? = nil, codec: String? = nil, for device: Device
     ) throws -> Making {
         try access(device)?.check(request)
         try noteOffer(request, to: device)
-        let question = sharedQuestion(request, codec: codec, of: device)
+        let question = sharedQuestion(request, digest, codec: codec, of: device)
         if let question, let making = sharedMakings.join(question, now: now) { return making }
         let spool = try beginSpool(for: device)
         let rows = RowCounts()
@@ -71,13 +74,13 @@ extension HubStore {
 
     /// What a device asks, if others may ask the same: it may have everything, and was shown what there is.
     private func sharedQuestion(
-        _ request: TransferRequest, codec: String?, of device: Device
+        _ request: TransferRequest, _ digest: [UInt8]?, codec: String?, of device: Device
     ) -> SharedMakings.Question? {
-        guard device.bounds == nil, request.parts.isEmpty, request.rows.isEmpty,
+        guard let digest, device.bounds == nil, request.parts.isEmpty, request.rows.isEmpty,
             let shown = state.withLock({ $0.marks[device.id] })
         else { return nil }
         return SharedMakings.Question(
-            shown: shown, request: request, isCompressed: codec == Message.codec)
+            shown: shown, request: digest, isCompressed: codec == Message.codec)
     }
 
     /// Makes a spool for what is made for a device, which says when it is made: ``DownloadBudget/endMaking(for:)``.

@@ -18,7 +18,8 @@ final class SharedMakings: Sendable {
     struct Question: Equatable {
         /// What the server showed that it knows, see ``SharedMakings/mark(of:)``.
         let shown: [UInt8]
-        let request: TransferRequest
+        /// The request itself may take a hundred megabytes, and nobody counts them once it is answered: see ``SharedMakings/digest(of:)``.
+        let request: [UInt8]
         let isCompressed: Bool
     }
 
@@ -52,6 +53,11 @@ final class SharedMakings: Sendable {
         }
         return Array(hash.finalize())
     }
+
+    /// What stands for a request.
+    ///
+    /// - parameter body: The request as it came.
+    static func digest(of body: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: body)) }
 
     /// The bundle that answers a question, for one more device.
     ///

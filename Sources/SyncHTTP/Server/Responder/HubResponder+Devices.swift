@@ -108,7 +108,8 @@ extension HubResponder {
             }
         case .changes(let request):
             let making = try await onThread {
-                try signed.store.beginChanges(request, codec: codec, for: signed.device)
+                try signed.store.beginChanges(
+                    request, digest: SharedMakings.digest(of: signed.body), codec: codec, for: signed.device)
             }
             let reach = try await making.spool.reached(beyond: HubStore.wholeByteCountMax)
             return try await onThread { try signed.store.offer(making, reach, to: signed.device) }
