@@ -25,7 +25,7 @@ final class ByteSpool: @unchecked Sendable {  // What changes is used under `con
     private let descriptor: Int32
     private let key = SymmetricKey(size: .bits256)
     private let byteCountMax: Int64
-    private let share: DownloadBudget.Share?
+    private var users: SpoolUsers
     private var pending: [UInt8] = []
     private var pieceCount = 0
     private var isFinished = false
@@ -33,7 +33,6 @@ final class ByteSpool: @unchecked Sendable {  // What changes is used under `con
     private var count: Int64 = 0
     private var waiters: [UInt64: Waiter] = [:]
     private var waiterCount: UInt64 = 0
-    private var userCount = 1
 
     /// Who waits without a thread for bytes beyond an offset.
     private struct Waiter {
@@ -46,11 +45,11 @@ final class ByteSpool: @unchecked Sendable {  // What changes is used under `con
     /// - parameters:
     ///     - folder: Where its file is.
     ///     - byteCountMax: The most that it takes.
-    ///     - share: What it counts its bytes to, until it is gone; nil for nothing.
+    ///     - share: What it counts its bytes to, until it is gone or is another one's; nil for nothing.
     /// - throws: ``RemoteError`` of code `failed` when the file can't be made.
     init(folder: String, byteCountMax: Int64, share: DownloadBudget.Share? = nil) throws {
         self.byteCountMax = byteCountMax
-        self.share = share
+        users = SpoolUsers(share)
         var template = Array((folder + "/cipherstore-spool-XXXXXX").utf8CString)
         descriptor = template.withUnsafeMutableBufferPointer { buffer in
             guard let name = buffer.baseAddress else { return -1 }
@@ -68,7 +67,7 @@ final class ByteSpool: @unchecked Sendable {  // What changes is used under `con
 
     deinit {
         close(descriptor)
-        share?.release(count)
+        users.release(count)
     }
 
     private static var systemText: String { String(cString: strerror(errno)) }
@@ -89,7 +88,7 @@ final class ByteSpool: @unchecked Sendable {  // What changes is used under `con
         guard count + Int64(bytes.count) <= byteCountMax else {
             throw RemoteError(.tooLarge, "there are over \(byteCountMax) bytes to send")
         }
-        try share?.take(Int64(bytes.count))
+        try users.take(Int64(bytes.count), byteCount: count)
         count += Int64(bytes.count)
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -120,20 +119,25 @@ final class ByteSpool: @unchecked Sendable {  // What changes is used under `con
 
     /// Counts one more who wants it, besides whom it was made for.
     ///
+    /// - parameter share: What its bytes may count to; nil for nothing.
     /// - returns: Whether it can still be had.
-    func join() -> Bool {
+    func join(_ share: DownloadBudget.Share? = nil) -> Bool {
         condition.withLock {
             guard failure == nil else { return false }
-            userCount += 1
+            users.join(share)
             return true
         }
     }
 
     /// Says that one of those who wanted it does not any more. When nobody does, it ends with an error.
-    func leave(_ error: @autoclosure () -> any Error) {
+    ///
+    /// - parameters:
+    ///     - error: What everybody gets then.
+    ///     - share: What it came with.
+    func leave(_ error: @autoclosure () -> any Error, _ share: DownloadBudget.Share? = nil) {
         condition.withLock {
-            userCount -= 1
-            guard userCount <= 0, failure == nil, !isFinished else { return }
+            let isWanted = users.leave(share, byteCount: count)
+            guard !isWanted, failure == nil, !isFinished else { return }
             failure = error()
             wake()
         }

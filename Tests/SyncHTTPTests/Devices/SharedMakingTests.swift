@@ -146,4 +146,44 @@ import Testing
         }
         #expect(!spool.join())
     }
+
+    @Test func aBundleCountsToADeviceThatStillWantsIt() throws {
+        let unit: Int64 = 64 << 20
+        let budget = DownloadBudget(byteCountMax: 4 * unit, downloadByteCountMax: unit)
+        let (first, second) = (budget.share(of: 1), budget.share(of: 2))
+        let ten = [UInt8](repeating: 7, count: 10)
+        var spool: ByteSpool? = try ByteSpool(
+            folder: NSTemporaryDirectory(), byteCountMax: 1000, share: first)
+        try ten.withUnsafeBytes { try spool?.append($0) }
+        #expect(spool?.join(second) == true)
+        spool?.leave(RemoteError(.notFound, "one"), first)
+        // The first one has all of its room, and the other one has less.
+        try first.take(2 * unit)
+        #expect(throws: RemoteError.self) { try second.take(2 * unit) }
+        try second.take(2 * unit - 10)
+        #expect(budget.byteCount == 4 * unit)
+        // Until nothing reads it any more, it counts to the last one.
+        spool?.leave(RemoteError(.notFound, "both"), second)
+        #expect(throws: RemoteError.self) { try second.take(10) }
+        spool = nil
+        #expect(budget.byteCount == 4 * unit - 10)
+        try second.take(10)
+    }
+
+    @Test func aBundleGoesOnWhereAnotherDeviceHasRoomForIt() throws {
+        let unit: Int64 = 64 << 20
+        let budget = DownloadBudget(byteCountMax: 4 * unit, downloadByteCountMax: unit)
+        let (first, second) = (budget.share(of: 1), budget.share(of: 2))
+        let ten = [UInt8](repeating: 7, count: 10)
+        let spool = try ByteSpool(folder: NSTemporaryDirectory(), byteCountMax: 1000, share: first)
+        try ten.withUnsafeBytes { try spool.append($0) }
+        #expect(spool.join(second))
+        try first.take(2 * unit - 10)
+        try ten.withUnsafeBytes { try spool.append($0) }
+        #expect(budget.byteCount == 2 * unit + 10)
+        try first.take(10)
+        try second.take(2 * unit - 20)
+        let error = #expect(throws: RemoteError.self) { try ten.withUnsafeBytes { try spool.append($0) } }
+        #expect(error?.code == .busy && spool.byteCount == 20 && budget.byteCount == 4 * unit)
+    }
 }

@@ -14,6 +14,11 @@ final class DownloadBudget: Sendable {
         var byteCount: Int64 = 0
         var devices: [Int64: Int64] = [:]
         var makings: [Int64: Int] = [:]
+
+        mutating func release(_ count: Int64, of device: Int64) {
+            let held = (devices[device] ?? 0) - count
+            devices[device] = held > 0 ? held : nil
+        }
     }
 
     private let byteCountMax: Int64
@@ -57,7 +62,8 @@ final class DownloadBudget: Sendable {
     /// What one spool takes of the budget.
     struct Share: Sendable {
         fileprivate let budget: DownloadBudget
-        fileprivate let device: Int64
+        /// Which device's it is.
+        let device: Int64
 
         /// Counts bytes.
         ///
@@ -66,14 +72,29 @@ final class DownloadBudget: Sendable {
 
         /// Gives back what was counted.
         func release(_ count: Int64) { budget.release(count, of: device) }
+
+        /// Counts what was counted here to another one of the same budget, also beyond what that one may have.
+        func pass(_ count: Int64, to other: Share) { budget.pass(count, from: device, to: other.device) }
+
+        /// The same, with more bytes.
+        ///
+        /// - throws: ``RemoteError`` of code `busy` when the other one has no room for all; nothing changes then.
+        func pass(_ count: Int64, to other: Share, taking more: Int64) throws {
+            try budget.take(more, of: other.device, with: count, from: device)
+        }
     }
 
     /// What a spool for a device takes.
     func share(of device: Int64) -> Share { Share(budget: self, device: device) }
 
-    private func take(_ count: Int64, of device: Int64) throws {
+    /// - parameters:
+    ///     - passed: What counts to the device, too, and is there already.
+    ///     - former: Whom that counted to.
+    private func take(
+        _ count: Int64, of device: Int64, with passed: Int64 = 0, from former: Int64? = nil
+    ) throws {
         try state.withLock { state in
-            let held = (state.devices[device] ?? 0).addingSaturated(count)
+            let held = (state.devices[device] ?? 0).addingSaturated(passed).addingSaturated(count)
             guard held <= deviceByteCountMax else {
                 throw RemoteError(.busy, "too many bytes wait for this device to be fetched")
             }
@@ -84,6 +105,15 @@ final class DownloadBudget: Sendable {
             }
             state.devices[device] = held
             state.byteCount = total
+            if let former { state.release(passed, of: former) }
+        }
+    }
+
+    private func pass(_ count: Int64, from former: Int64, to device: Int64) {
+        guard count > 0 else { return }
+        state.withLock { state in
+            state.release(count, of: former)
+            state.devices[device] = (state.devices[device] ?? 0).addingSaturated(count)
         }
     }
 
@@ -91,8 +121,7 @@ final class DownloadBudget: Sendable {
         guard count > 0 else { return }
         state.withLock { state in
             state.byteCount -= count
-            let held = (state.devices[device] ?? 0) - count
-            state.devices[device] = held > 0 ? held : nil
+            state.release(count, of: device)
         }
     }
 }

@@ -36,7 +36,9 @@ extension HubStore {
         try access(device)?.check(request)
         try noteOffer(request, to: device)
         let question = sharedQuestion(request, digest, codec: codec, of: device)
-        if let question, let making = sharedMakings.join(question, now: now) { return making }
+        if let question, let making = sharedMakings.join(question, downloads.share(of: device.id), now: now) {
+            return making
+        }
         let spool = try beginSpool(for: device)
         let rows = RowCounts()
         let making = Making(spool: spool, rows: rows)
@@ -107,9 +109,9 @@ extension HubStore {
                 now - $0.value.usedMilliseconds >= Self.downloadMilliseconds
             }
             for device in unused.keys { state.downloads[device] = nil }
-            return unused.values.map(\.spool)
+            return unused
         }
-        for spool in unused { spool.leave(Self.unwanted) }
+        for (device, download) in unused { leave(download.spool, device) }
     }
 
     /// Puts what is being made where it waits to be fetched.
@@ -122,7 +124,7 @@ extension HubStore {
             do {
                 try requireUnchanged(device)
             } catch {
-                spool.leave(Self.unwanted)
+                leave(spool, device.id)
                 throw error
             }
         }
@@ -226,13 +228,15 @@ extension HubStore {
             state.downloads[device.id] = download
             return old?.spool
         }
-        replaced?.leave(Self.unwanted)
+        if let replaced { leave(replaced, device.id) }
         return offer
     }
 
-    /// What is still being made of it, nobody needs any more.
-    private static var unwanted: RemoteError {
-        RemoteError(.notFound, "the device has made another download, or ended this one")
+    /// Says that a device does not want a spool any more. What is still being made of it, maybe nobody needs.
+    private func leave(_ spool: ByteSpool, _ device: Int64) {
+        spool.leave(
+            RemoteError(.notFound, "the device has made another download, or ended this one"),
+            downloads.share(of: device))
     }
 
     /// What waits for a device.
@@ -254,6 +258,6 @@ extension HubStore {
             guard state.downloads[device.id]?.id == id else { return nil }
             return state.downloads.removeValue(forKey: device.id)
         }
-        ended?.spool.leave(Self.unwanted)
+        if let ended { leave(ended.spool, device.id) }
     }
 }

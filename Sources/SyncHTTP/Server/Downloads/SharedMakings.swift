@@ -61,13 +61,15 @@ final class SharedMakings: Sendable {
 
     /// The bundle that answers a question, for one more device.
     ///
-    /// - parameter now: The time, in milliseconds since 1970.
+    /// - parameters:
+    ///     - share: What the device takes.
+    ///     - now: The time, in milliseconds since 1970.
     /// - returns: nil when it has to be made.
-    func join(_ question: Question, now: Int64) -> HubStore.Making? {
+    func join(_ question: Question, _ share: DownloadBudget.Share, now: Int64) -> HubStore.Making? {
         entries.withLock { entries in
             entries.removeAll { !$0.isShared(at: now) }
             for entry in entries where entry.question == question {
-                guard let spool = entry.spool, spool.join() else { continue }
+                guard let spool = entry.spool, spool.join(share) else { continue }
                 return HubStore.Making(spool: spool, rows: entry.rows, isJoined: true)
             }
             return nil
