@@ -12,10 +12,17 @@ extension HubStore {
         var taken: [Int64: VersionVector] = [:]
     }
 
-    /// Remembers what a device asks for.
-    func noteOffer(_ request: TransferRequest, to device: Device) throws {
-        guard request.tables != nil || !request.rows.isEmpty || !request.leftOut.isEmpty else { return }
-        let reach = try synchronizer.foldedReach()
+    /// How far the store has come, which is how far a device will have come that gets what it asks for now.
+    ///
+    /// - returns: nil for a device that says so itself.
+    func offeredReach(_ request: TransferRequest) throws -> VersionVector? {
+        guard request.tables != nil || !request.rows.isEmpty || !request.leftOut.isEmpty else { return nil }
+        return try synchronizer.foldedReach()
+    }
+
+    /// Remembers what a device gets: not more than there was when it was begun, maybe for another device.
+    func noteOffer(of making: Making, to device: Device) {
+        guard let reach = making.reach else { return }
         state.withLock { $0.parts.offered[device.id] = reach }
     }
 

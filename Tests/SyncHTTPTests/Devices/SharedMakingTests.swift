@@ -135,6 +135,22 @@ import Testing
         #expect((offer.content != nil) == (rowByteCount == 100))
     }
 
+    @Test func whoJoinsABundleHasComeAsFarAsItsBeginning() throws {
+        let hub = try Hub()
+        let devices = try ["phone", "laptop"].map(hub.enrol)
+        for device in devices { try hub.greet(device) }
+        var request = hub.request
+        request.tables = [["note"]]
+        let reach = try hub.replica.foldedReach()
+        let first = try hub.begin(request, for: devices[0])
+        try hub.replica.insert(1, "later")
+        #expect(try hub.begin(request, for: devices[1]).spool === first.spool)
+        for device in devices { hub.store.noteTaken(by: device) }
+        let taken = hub.store.takenParts
+        #expect(taken[devices[0].id] == reach && taken[devices[1].id] == reach)
+        #expect(try hub.replica.foldedReach() != reach)
+    }
+
     @Test func aBundleStaysForThoseWhoStillReadIt() throws {
         let spool = try ByteSpool(folder: NSTemporaryDirectory(), byteCountMax: 1000)
         #expect(spool.join())

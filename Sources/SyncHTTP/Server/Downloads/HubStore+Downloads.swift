@@ -18,6 +18,9 @@ extension HubStore {
     struct Making: Sendable {
         let spool: ByteSpool
         let rows: RowCounts
+        /// How far the store had come when it began, where a device can't say itself how far it has come then, see
+        /// ``HubStore/offeredReach(_:)``.
+        let reach: VersionVector?
         /// Whether it was begun for another device, whose rights it was made by.
         var isJoined = false
     }
@@ -34,14 +37,16 @@ extension HubStore {
         _ request: TransferRequest, digest: [UInt8]? = nil, codec: String? = nil, for device: Device
     ) throws -> Making {
         try access(device)?.check(request)
-        try noteOffer(request, to: device)
         let question = sharedQuestion(request, digest, codec: codec, of: device)
         if let question, let making = sharedMakings.join(question, downloads.share(of: device.id), now: now) {
+            noteOffer(of: making, to: device)
             return making
         }
+        let reach = try offeredReach(request)
         let spool = try beginSpool(for: device)
         let rows = RowCounts()
-        let making = Making(spool: spool, rows: rows)
+        let making = Making(spool: spool, rows: rows, reach: reach)
+        noteOffer(of: making, to: device)
         if let question { sharedMakings.remember(making, for: question, now: now) }
         let bounds =
             question == nil

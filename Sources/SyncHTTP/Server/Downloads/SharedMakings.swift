@@ -27,6 +27,7 @@ final class SharedMakings: Sendable {
         let question: Question
         weak var spool: ByteSpool?
         let rows: HubStore.RowCounts
+        let reach: VersionVector?
         let begun: Int64
 
         /// A clock that was put back makes no bundle younger.
@@ -70,7 +71,8 @@ final class SharedMakings: Sendable {
             entries.removeAll { !$0.isShared(at: now) }
             for entry in entries where entry.question == question {
                 guard let spool = entry.spool, spool.join(share) else { continue }
-                return HubStore.Making(spool: spool, rows: entry.rows, isJoined: true)
+                return HubStore.Making(
+                    spool: spool, rows: entry.rows, reach: entry.reach, isJoined: true)
             }
             return nil
         }
@@ -81,7 +83,10 @@ final class SharedMakings: Sendable {
         entries.withLock { entries in
             entries.removeAll { !$0.isShared(at: now) || $0.question == question }
             if entries.count >= Self.countMax { entries.removeFirst() }
-            entries.append(Entry(question: question, spool: making.spool, rows: making.rows, begun: now))
+            entries.append(
+                Entry(
+                    question: question, spool: making.spool, rows: making.rows, reach: making.reach,
+                    begun: now))
         }
     }
 }
