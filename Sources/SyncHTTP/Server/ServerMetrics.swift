@@ -33,7 +33,7 @@ final class ServerMetrics: Sendable {
             case .requests: "Requests that were answered, by route and status."
             case .requestSeconds: "How long their answers took to begin, in seconds, by route."
             case .streamsOpened: "Streams of live changes that were opened."
-            case .bundles: "Bundles, by direction: applied here (in) or made for devices (out)."
+            case .bundles: "Bundles, by direction: applied here (in) or offered (out), once for each device."
             case .rows: "Rows of bundles, by direction."
             case .bytes: "Bytes of bundles, by direction."
             case .conflicts: "Values of devices or of this store that lost when bundles were applied."

@@ -151,6 +151,33 @@ import Testing
         #expect(try hub.replica.foldedReach() != reach)
     }
 
+    @Test func aBundleCountsForEachDeviceThatItIsOfferedTo() async throws {
+        let hub = try Hub()
+        let devices = try ["phone", "laptop"].map(hub.enrol)
+        for device in devices { try hub.greet(device) }
+        for device in devices {
+            let making = try hub.begin(for: device)
+            let reach = try making.spool.reach(beyond: HubStore.wholeByteCountMax)
+            _ = try hub.store.offer(making, reach, to: device)
+        }
+        // Who makes it counts the offers that came before it was made.
+        let lines = ["bundles_total{direction=\"out\"} 2\n", "rows_total{direction=\"out\"} 6\n"]
+        func isCounted() -> Bool {
+            let text = hub.store.metrics.text([:])
+            return lines.filter { text.contains($0) }.count == lines.count
+        }
+        for _ in 0..<5000 where !isCounted() { try await Task.sleep(for: .milliseconds(2)) }
+        #expect(isCounted())
+    }
+
+    @Test func offersCountOnceWhetherTheBundleIsMadeBeforeOrAfter() {
+        let rows = HubStore.RowCounts()
+        #expect(!rows.offer())
+        #expect(!rows.offer())
+        #expect(rows.end() == 2)
+        #expect(rows.offer())
+    }
+
     @Test func aBundleStaysForThoseWhoStillReadIt() throws {
         let spool = try ByteSpool(folder: NSTemporaryDirectory(), byteCountMax: 1000)
         #expect(spool.join())

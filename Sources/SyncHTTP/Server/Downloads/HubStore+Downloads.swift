@@ -14,17 +14,6 @@ extension HubStore {
     /// What is larger is fetched while it is made.
     static let wholeByteCountMax: Int64 = 1 << 20
 
-    /// A bundle that is being made for a device.
-    struct Making: Sendable {
-        let spool: ByteSpool
-        let rows: RowCounts
-        /// How far the store had come when it began, where a device can't say itself how far it has come then, see
-        /// ``HubStore/offeredReach(_:)``.
-        let reach: VersionVector?
-        /// Whether it was begun for another device, whose rights it was made by.
-        var isJoined = false
-    }
-
     /// Begins to make what a device does not know. How long that takes depends on who else writes, so that nobody waits
     /// for it here.
     ///
@@ -59,7 +48,10 @@ extension HubStore {
                     to: spool.sink(isCompressed: codec == Message.codec))
                 try rows.note(summary.rowCount, summary.rowCount)
                 try spool.finish()
-                metrics.count(bundle: "out", rows: summary.rowCount, bytes: spool.byteCount)
+                // It was offered while it was made.
+                for _ in 0..<rows.end() {
+                    metrics.count(bundle: "out", rows: summary.rowCount, bytes: spool.byteCount)
+                }
             } catch {
                 spool.fail(error)
             }
@@ -133,6 +125,7 @@ extension HubStore {
                 throw error
             }
         }
+        if rows.offer() { metrics.count(bundle: "out", rows: rows.total, bytes: spool.byteCount) }
         guard reach.isWhole else {
             let byteCount = rows.estimate(byteCount: spool.byteCount)
             return keep(
@@ -141,23 +134,6 @@ extension HubStore {
                     download: "", byteCount: byteCount, rowCount: rows.total, isOpen: true), for: device)
         }
         return try offer(spool, rowCount: rows.total, to: device)
-    }
-
-    /// How far an export has come.
-    final class RowCounts: Sendable {
-        private let counts = Mutex<(done: Int64, total: Int64)>((0, 0))
-
-        func note(_ done: Int64, _ total: Int64) throws { counts.withLock { $0 = (done, total) } }
-
-        var total: Int64 { counts.withLock { $0.total } }
-
-        /// How many bytes all rows may have, when those that are done have some.
-        func estimate(byteCount: Int64) -> Int64 {
-            counts.withLock { counts in
-                guard counts.done > 0, counts.total > counts.done else { return byteCount }
-                return Int64(Double(byteCount) * Double(counts.total) / Double(counts.done))
-            }
-        }
     }
 
     /// Puts all of some rows, which repair a divergence, where they wait to be fetched.
