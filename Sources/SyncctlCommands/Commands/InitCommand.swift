@@ -207,46 +207,6 @@ struct InitCommand: ParsableCommand {
         }
     }
 
-    /// Begins from the snapshot, and brings what came after it.
-    private func joinPlace(
-        _ place: SharedPlace, _ path: String, _ passphrase: borrowing Passphrase, _ context: CommandContext
-    ) throws {
-        let transport = try place.open(store: path, remotePassphrase, context).transport
-        Interruption.listen()
-        let progress = PageProgress(context)
-        do {
-            try Synchronizer.join(
-                transport, at: path, passphrase: passphrase, invitation: membership.invitation(),
-                progress: progress.update)
-        } catch let error as StoreError {
-            if let failure = place.failure(opening: error) { throw failure }
-            throw error
-        } catch let error as SyncError where error.code == .notMember && membership.file == nil {
-            throw Failure.refused(
-                error.message, hints: ["use what an admin gets by syncctl member invite: --membership-file"])
-        } catch let error as SyncError where error.code == .snapshotMissing {
-            throw Failure(
-                error.message,
-                hints: [
-                    "a replica puts one there with: syncctl sync <its store> --remote \(place.words) --snapshot"
-                ])
-        }
-        progress.finish()
-        // The store is whole, whatever becomes of this.
-        let queue = try context.open(path, Secret(passphrase))
-        let synchronizer = try Synchronizer(existing: queue)
-        let report = try synchronizer.run(.both, transport)
-        if let remembered = join.flatMap({ ChosenRemote(given: $0, bucket).remembered }) {
-            do {
-                try synchronizer.remember(remote: remembered)
-            } catch {
-                context.note("the store joined, but the remote could not be noted: \(error)")
-            }
-        }
-        try queue.close()
-        for remark in report.notes { context.note(remark) }
-    }
-
     /// The file may be sound, and its schema newer than this library.
     private func unreadableSchema(_ path: String, _ error: StoreError) throws -> Failure {
         let library = try LibraryDescription.current()

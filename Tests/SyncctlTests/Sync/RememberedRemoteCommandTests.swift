@@ -45,6 +45,27 @@ import Testing
         #expect(result["pulled"] as? Int == 2 && result["remote"] as? String == folder[0])
     }
 
+    #if os(Linux)
+        @Test func theFolderThatAStoreBeganFromIsRememberedWhenTheFirstSynchronizationFails() throws {
+            let folder = ["dir:" + place.path("shared"), "--remote-passphrase-file", place.secret("c")]
+            try place.succeed(
+                ["sync", place.path("a.db"), "--create", "--snapshot", "--cost", "14", "--remote"] + folder
+                    + own)
+            // The snapshot is only read.
+            let joined = try Interposer().run(
+                ["init", place.path("c.db"), "--join"] + folder + own, below: place.path("shared") + "/",
+                fault: Fault(mode: .full, call: 1)
+            ).result
+            #expect(joined.status == 1, "\(joined.errors)")
+            #expect(joined.errors.contains("syncctl sync \(place.path("c.db"))"), "\(joined.errors)")
+            try insert("a.db", "a", 10..<12)
+            try place.succeed(["sync", place.path("a.db"), "--remote"] + folder + own)
+            let words = ["sync", place.path("c.db"), "--json", "--remote-passphrase-file", place.secret("c")]
+            let result = try place.succeed(words + own).document()
+            #expect(result["pulled"] as? Int == 2 && result["remote"] as? String == folder[0])
+        }
+    #endif
+
     @Test func oneThatFailedIsNotRemembered() throws {
         let result = try place.run(["sync", place.path("a.db"), "--remote", place.path("none.db")] + both)
         #expect(result.status == 10)
