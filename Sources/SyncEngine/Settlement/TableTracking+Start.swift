@@ -13,12 +13,18 @@ extension TableTracking {
 
     func begin(_ names: [String]) throws {
         let known = try SyncedTable.loadAll(db)
+        var untracked: [(kept: SyncedTable, definition: TableDefinition)] = []
         for name in names {
             let definition = try TableDefinition.load(db, name)
             if let table = try known.first(where: { $0.name.isSameIdentifier(as: name) })
                 ?? dropped(known, alias: name)
             {
-                if !table.isTracked { try adopt(table, definition) }
+                if try isUntracked(table) {
+                    guard !untracked.contains(where: { $0.kept.number == table.number }) else { continue }
+                    untracked.append((table, definition))
+                } else if !table.isTracked {
+                    try adopt(table, definition)
+                }
             } else {
                 try definition.checkKeys(db)
                 try definition.checkTriggers(db)
@@ -28,6 +34,7 @@ extension TableTracking {
                 try start(table)
             }
         }
+        try trackAgain(untracked)
     }
 
     /// A table that is not here, and that had a name, or has it at a peer.

@@ -78,4 +78,86 @@ import Testing
         #expect(try count(b, "child") == (action == "CASCADE" ? 0 : 1))
         #expect(try count(b, "child WHERE parent IS NOT NULL") == (isKept ? 1 : 0))
     }
+
+    // MARK: Parents and children that are tracked again together
+
+    private static let refusing = ["ON DELETE RESTRICT", "", "DEFERRABLE INITIALLY DEFERRED"]
+
+    private func lists(_ action: String) throws -> (a: TestReplica, b: TestReplica) {
+        let a = try stores.create(
+            schema: """
+                CREATE TABLE list (id BLOB PRIMARY KEY, name TEXT);
+                CREATE TABLE item (id BLOB PRIMARY KEY, list BLOB REFERENCES list \(action), text TEXT);
+                """, tables: ["list", "item"])
+        try a.execute("INSERT INTO list VALUES (?, 'one'), (?, 'two')", [key(1), key(2)])
+        try a.execute(
+            "INSERT INTO item VALUES (?, ?, 'first'), (?, ?, 'second')", [key(11), key(1), key(12), key(2)])
+        let b = try stores.clone(a, as: "b.db")
+        try b.synchronizer.untrack(["list", "item"])
+        try a.execute("DELETE FROM item")
+        try a.execute("DELETE FROM list")
+        try b.sync(a)
+        #expect(try count(b, "list") == 2 && count(b, "item") == 2)
+        return (a, b)
+    }
+
+    private func problems(_ replica: TestReplica) throws -> [String] {
+        try replica.queue.read { try MetadataCheck.problems(of: $0, isDeep: true).map(\.message) }
+    }
+
+    /// A row that refers to one that peers deleted stands not against that when it was deleted as well, whichever of the two
+    /// tables is named first.
+    @Test(
+        arguments: Self.refusing + ["ON DELETE CASCADE", "ON DELETE SET NULL"],
+        [["list", "item"], ["item", "list"]])
+    func theyGoTogether(action: String, tables: [String]) throws {
+        let (a, b) = try lists(action)
+        try b.synchronizer.track(tables)
+        try b.sync(a)
+        for replica in [a, b] {
+            #expect(try count(replica, "list") == 0 && count(replica, "item") == 0)
+            #expect(try problems(replica).isEmpty)
+        }
+    }
+
+    @Test(arguments: Self.refusing, [["list", "item"], ["item", "list"]])
+    func aChildThatWasWrittenHereKeepsItsParentAndNoOther(action: String, tables: [String]) throws {
+        let (a, b) = try lists(action)
+        try b.execute("UPDATE item SET text = 'written here' WHERE text = 'second'")
+        try b.synchronizer.track(tables)
+        try b.sync(a)
+        for replica in [a, b] {
+            #expect(try replica.value("SELECT group_concat(name) FROM list") == "two")
+            #expect(try replica.value("SELECT group_concat(text) FROM item") == "written here")
+            #expect(try problems(replica).isEmpty)
+        }
+    }
+
+    /// Parents come before their children by their keys.
+    @Test(arguments: Self.refusing)
+    func aTreeGoesBesideARowThatStays(action: String) throws {
+        let a = try stores.create(
+            schema: """
+                CREATE TABLE node (id BLOB PRIMARY KEY, parent BLOB REFERENCES node \(action));
+                CREATE TABLE pin (id INTEGER PRIMARY KEY, node BLOB REFERENCES node \(action));
+                """, tables: ["node"])
+        for (number, parent) in [(1, nil), (2, 1), (3, 2), (9, nil)] as [(UInt8, UInt8?)] {
+            try a.execute("INSERT INTO node VALUES (?, ?)", [key(number), parent.map { key($0) }])
+        }
+        let b = try stores.clone(a, as: "b.db")
+        try b.execute("INSERT INTO pin (node) VALUES (?)", [key(9)])
+        try b.synchronizer.untrack(["node"])
+        for number in [3, 2, 1, 9] as [UInt8] {
+            try a.execute("DELETE FROM node WHERE id = ?", [key(number)])
+        }
+        try b.sync(a)
+        try b.synchronizer.track(["node"])
+        try b.sync(a)
+        for replica in [a, b] {
+            #expect(
+                try count(replica, "node") == 1
+                    && replica.value("SELECT id FROM node", as: Data.self) == key(9))
+            #expect(try problems(replica).isEmpty)
+        }
+    }
 }

@@ -125,6 +125,23 @@ extension TableTracking {
     func attach(_ kept: SyncedTable, _ definition: TableDefinition, missingRows: MissingRows) throws {
         try FoldedStore.fold(db, environment)
         if missingRows == .deleted { try checkKey(of: kept, definition, nil) }
+        let (table, added) = try replace(kept, definition)
+        try logNewRows(of: table, kept)
+        try parkMissingRows(of: table, kept, missingRows)
+        switch missingRows {
+        case .deleted: try logDifferences(of: table, kept, columnsAdded: added)
+        case .restored: try mergeRemade(table, kept, columnsAdded: added)
+        }
+        try logValues(of: table, inColumns: added, definition)
+        try removeKept(kept)
+    }
+
+    /// Puts a table of the user's in the place of the rows that were kept, with triggers. The kept rows stay for now.
+    ///
+    /// - returns: The table, and the names of the columns that the dropped one did not have.
+    func replace(
+        _ kept: SyncedTable, _ definition: TableDefinition
+    ) throws -> (table: SyncedTable, columnsAdded: Set<String>) {
         let columns = Set(definition.columns.map { $0.identifierKey })
         for column in kept.presentColumns where !columns.contains(column.name.identifierKey) {
             try park(column, of: kept)
@@ -134,16 +151,11 @@ extension TableTracking {
         let added = try updateColumns(of: kept, definition)
         let table = try SyncedTable.load(db, number: kept.number)
         try createTriggers(table)
-        if try missingRows == .restored && isUntracked(kept) {
-            try merge(table, kept, definition, columnsAdded: added)
-        } else {
-            try logRows(of: table, kept, missingRows)
-            switch missingRows {
-            case .deleted: try logDifferences(of: table, kept, columnsAdded: added)
-            case .restored: try mergeRemade(table, kept, columnsAdded: added)
-            }
-        }
-        try logValues(of: table, inColumns: added, definition)
+        return (table, added)
+    }
+
+    /// Forgets the rows that were kept, and what they were held against.
+    func removeKept(_ kept: SyncedTable) throws {
         try db.execute(
             sql: """
                 DROP TABLE \(kept.qualifiedName);
@@ -152,15 +164,23 @@ extension TableTracking {
                 """)
     }
 
-    func logRows(of table: SyncedTable, _ kept: SyncedTable, _ missingRows: MissingRows) throws {
-        let key = table.key.quotedDatabaseIdentifier
+    /// Logs rows of the table that the dropped one did not have.
+    func logNewRows(of table: SyncedTable, _ kept: SyncedTable) throws {
         let oldKey = kept.key.quotedDatabaseIdentifier
         try log(
             table, ChangeLog.Operation.insert, mask: 0,
             where: "\(table.keyAsBytes) NOT IN (SELECT \(oldKey) FROM \(kept.qualifiedName))")
+    }
+
+    /// Parks rows that the dropped table had and the table lacks, or logs that they were deleted.
+    func parkMissingRows(
+        of table: SyncedTable, _ kept: SyncedTable, _ missingRows: MissingRows = .restored
+    ) throws {
+        let key = table.key.quotedDatabaseIdentifier
         // The rows that were kept have keys without a collation.
         let missing = """
-            \(oldKey) NOT IN (SELECT \(key) FROM \(table.qualifiedName) WHERE \(key) IS NOT NULL)
+            \(kept.key.quotedDatabaseIdentifier) NOT IN (
+                SELECT \(key) FROM \(table.qualifiedName) WHERE \(key) IS NOT NULL)
             """
         switch missingRows {
         case .deleted:

@@ -31,29 +31,71 @@ extension TableTracking {
 
     // MARK: Tracked again
 
-    /// Merges what was written here while the table was not tracked with what peers changed meanwhile.
+    /// Tracks tables again that were taken out, and merges what was written here meanwhile with what peers changed.
     ///
     /// A value that only one side changed is that side's. Of one that both changed, the peers' has a time and stands;
     /// the one of here goes to the journal. A row that is missing here comes back, and one that peers deleted goes,
-    /// unless it was written here.
-    func merge(
-        _ table: SyncedTable, _ kept: SyncedTable, _ definition: TableDefinition,
-        columnsAdded added: Set<String>
-    ) throws {
-        let columns = table.presentColumns.filter { !added.contains($0.name.identifierKey) }.compactMap {
-            column in
-            kept.presentColumns.first { $0.number == column.number }.map {
-                MergedColumn(column, here: column.name, kept: $0.name)
+    /// unless it was written here. Which rows go is decided for all tables together: the one that refers to a row may
+    /// go as well.
+    func trackAgain(_ tables: [(kept: SyncedTable, definition: TableDefinition)]) throws {
+        guard !tables.isEmpty else { return }
+        for (_, definition) in tables {
+            try definition.checkKeys(db)
+            try definition.checkTriggers(db)
+        }
+        try FoldedStore.fold(db, environment)
+        let again = try tables.map { kept, definition in
+            let (table, added) = try replace(kept, definition)
+            return try TableAgain(
+                table: table, kept: kept, definition: definition, columnsAdded: added,
+                affinities: ColumnAffinity.loadAll(db, table: table.name))
+        }
+        // What the actions of foreign keys do to rows is no write that keeps them, so the rows are chosen before.
+        let deletions = try again.flatMap { table in
+            try unchangedRows(of: table).map { (table: table.table, key: $0) }
+        }
+        for table in again {
+            try parkMissingRows(of: table.table, table.kept)
+            for column in table.mergedColumns { try merge(column, table.table, table.kept) }
+        }
+        try RefusableDeletions(db: db, rows: deletions).run()
+        for table in again {
+            try logNewRows(of: table.table, table.kept)
+            try logValues(of: table.table, inColumns: table.columnsAdded, table.definition)
+            try removeKept(table.kept)
+        }
+        // Before peers' values are written: a row that they hide would take along what was logged of it.
+        try FoldedStore.fold(db, environment)
+        for table in again {
+            try Parking.adoptMissingRows(db, of: table.table, since: environment.milliseconds())
+        }
+        try unpark()
+    }
+
+    /// A table that is tracked again.
+    private struct TableAgain {
+        let table, kept: SyncedTable
+        let definition: TableDefinition
+        let columnsAdded: Set<String>
+        let affinities: [String: ColumnAffinity]
+
+        var mergedColumns: [MergedColumn] {
+            table.presentColumns.filter { !columnsAdded.contains($0.name.identifierKey) }.compactMap {
+                column in
+                kept.presentColumns.first { $0.number == column.number }.map {
+                    MergedColumn(column, here: column.name, kept: $0.name)
+                }
             }
         }
-        let affinities = try ColumnAffinity.loadAll(db, table: table.name)
-        let isUnwritten = table.presentColumns.filter { added.contains($0.name.identifierKey) }.map {
-            Self.isDefault("t." + $0.name.quotedDatabaseIdentifier, of: $0, definition, affinities)
+
+        /// The conditions under which nobody wrote to a row here, as SQL.
+        var isUnchanged: [String] {
+            mergedColumns.map { "NOT \($0.isChangedHere)" }
+                + table.presentColumns.filter { columnsAdded.contains($0.name.identifierKey) }.map {
+                    TableTracking.isDefault(
+                        "t." + $0.name.quotedDatabaseIdentifier, of: $0, definition, affinities)
+                }
         }
-        try deleteUnchanged(table, kept, where: columns.map { "NOT \($0.isChangedHere)" } + isUnwritten)
-        try logRows(of: table, kept, .restored)
-        for column in columns { try merge(column, table, kept) }
-        try db.execute(sql: "DROP TABLE \(kept.qualifiedBaseName)")
     }
 
     /// A column that the table has, and had.
@@ -82,53 +124,21 @@ extension TableTracking {
             """
     }
 
-    /// Deletes rows that peers deleted, and that nobody wrote to here.
-    ///
-    /// - parameter isUnchanged: The conditions under which nobody did, as SQL.
-    private func deleteUnchanged(
-        _ table: SyncedTable, _ kept: SyncedTable, where isUnchanged: [String]
-    ) throws {
+    /// The keys of rows that peers deleted, and that nobody wrote to here.
+    private func unchangedRows(of again: TableAgain) throws -> [DatabaseValue] {
+        let (table, kept) = (again.table, again.kept)
         let key = table.key.quotedDatabaseIdentifier
         let old = kept.key.quotedDatabaseIdentifier
         let isAlive =
             "EXISTS (SELECT 1 FROM _sync_row AS r WHERE r.tbl = \(table.number) AND r.pk = t.\(key) AND r.cl & 1)"
-        let conditions = ["k.\(old) IS NULL", "b.\(old) IS NOT NULL", "NOT \(isAlive)"] + isUnchanged
-        let keys = try DatabaseValue.fetchAll(
+        let conditions =
+            ["k.\(old) IS NULL", "b.\(old) IS NOT NULL", "NOT \(isAlive)"] + again.isUnchanged
+        return try DatabaseValue.fetchAll(
             db,
             sql: """
                 SELECT t.\(key) \(joined(table, kept, with: "LEFT JOIN"))
                 WHERE \(conditions.joined(separator: " AND "))
                 """)
-        guard !keys.isEmpty else { return }
-        let triggers = try UserTriggers.suspend(db, tables: SyncedTable.loadAll(db))
-        let wasPending = db.hasPendingForeignKeyViolations
-        var isDone = false
-        try db.inSavepoint {
-            for value in keys { try delete(value, from: table, whateverRefersToIt: true) }
-            isDone = wasPending || !db.hasPendingForeignKeyViolations
-            return isDone ? .commit : .rollback
-        }
-        // A key that is checked at the end of the transaction would undo all of it there.
-        if !isDone { for value in keys { try delete(value, from: table, whateverRefersToIt: false) } }
-        try triggers.restore()
-    }
-
-    /// Deletes a row, unless a foreign key stands against that: then it stays, and is there again for the peers.
-    ///
-    /// - parameter isForced: Whether keys do not count that are checked at the end of the transaction.
-    private func delete(
-        _ key: DatabaseValue, from table: SyncedTable, whateverRefersToIt isForced: Bool
-    ) throws {
-        do {
-            // The triggers note it, and what a cascade takes along, as changes of this replica.
-            try db.inSavepoint {
-                try db.execute(
-                    sql: "DELETE FROM \(table.qualifiedName) WHERE \(table.keyMatch("?1"))", arguments: [key])
-                return isForced || !db.hasPendingForeignKeyViolations ? .commit : .rollback
-            }
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-            // Something here refers to it.
-        }
     }
 
     private func merge(_ merged: MergedColumn, _ table: SyncedTable, _ kept: SyncedTable) throws {
