@@ -11,7 +11,8 @@ struct OpenStoreChecks {
     private static let clockTolerance: Int64 = 600_000
 
     func findings(_ db: Database) throws -> [Finding] {
-        [derivationFinding(db), try clockFinding(db), try defaultsFinding(db)].compactMap { $0 }
+        [derivationFinding(db), try clockFinding(db), try defaultsFinding(db), try knownFinding(db)]
+            .compactMap { $0 }
     }
 
     /// The derivation of the key of a store whose only key is a passphrase.
@@ -56,5 +57,17 @@ struct OpenStoreChecks {
             why:
                 "for a row of a replica that has not got the column yet, each replica computes another value, and keeps it",
             advice: "add such a column with a constant default, and let the app write the value")
+    }
+
+    /// What replicas know of each other, when there is no room for more.
+    private func knownFinding(_ db: Database) throws -> Finding? {
+        guard try KnownRoom.isUsedUp(db) else { return nil }
+        return .note(
+            "there is no room to note what the replicas know of changes by replicas that are new",
+            why:
+                "deletions by those are not forgotten here, and all others seem to lack their changes; nothing else depends on it",
+            advice:
+                "retire the replicas that nobody uses: syncctl replica retire \(CommandWords.path(store)) <replica>, then syncctl compact \(CommandWords.path(store))"
+        )
     }
 }

@@ -219,7 +219,7 @@ import Testing
         #expect(try count("_sync_known") == 1)
         // Who was never met can say it again.
         try hub.queue.write { db throws in
-            try ReplicaRegister(db: db).removeExcessKnown(over: planted - 1)
+            try ReplicaRegister(db: db).room.removeExcess(from: planted + 1)
             try learn(db)
         }
         #expect(try count("_sync_known") == 2)

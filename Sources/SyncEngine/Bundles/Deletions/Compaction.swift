@@ -69,8 +69,8 @@ struct Compaction {
         // What a retired replica knows is of no use.
         try ReplicaRegister(db: db).removeKnownOfRetired()
         try Acknowledgement(db: db).removeOfRetired()
-        try ReplicaRegister(db: db).removeExcessKnown()
-        try Acknowledgement(db: db).removeExcess()
+        try ReplicaRegister(db: db).room.removeExcess()
+        try Acknowledgement(db: db).room.removeExcess()
         return report
     }
 

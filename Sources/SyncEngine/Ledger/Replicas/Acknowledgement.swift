@@ -70,25 +70,30 @@ struct Acknowledgement {
         let known = try others(StoreMetadata.require(db))
         let register = ReplicaRegister(db: db)
         let numbers = try register.numbers()
-        var count = try count()
-        let most = AdmissionLimits.knownEntryCountMax
+        var (room, hearsayRoom) = (try self.room.forOwnWords(), try self.room.forHearsay())
         for (replica, vector) in acknowledged.sorted(by: { $0.key < $1.key }) where replica != own {
             // What nothing is here of needs no acknowledgement.
+            let entries = vector.sequences.compactMap { origin, sequence in
+                numbers[origin] != nil || origin == replica ? (origin: origin, sequence: sequence) : nil
+            }
             let former = known[replica] ?? VersionVector()
-            let news = vector.sequences.filter { numbers[$0.key] != nil && $0.value > former[$0.key] }
-            guard !news.isEmpty else { continue }
-            let added = news.reduce(0) { former[$1.key] == 0 ? $0 + 1 : $0 }
-            guard added == 0 || count + added <= (replica == peer ? most : most / 4) else { continue }
-            count += added
+            let news = KnownNews(entries, of: replica, beside: former.sequences)
+            let (noted, addedCount) = news.admitted(room: replica == peer ? room : min(room, hearsayRoom))
+            guard !noted.isEmpty else { continue }
+            room -= addedCount
+            if replica != peer { hearsayRoom -= addedCount }
             let sid = try register.number(of: replica, at: milliseconds)
-            for (origin, sequence) in news {
-                guard let number = numbers[origin] else { continue }
+            for (origin, sequence) in noted {
+                guard let number = origin == replica ? sid : numbers[origin] else { continue }
                 try db.execute(
                     sql: "INSERT OR REPLACE INTO _sync_acknowledged (sid, origin, oseq) VALUES (?, ?, ?)",
                     arguments: [sid, number, sequence])
             }
         }
     }
+
+    /// The room for what replicas have acknowledged.
+    var room: KnownRoom { KnownRoom(db: db, table: "_sync_acknowledged") }
 
     // MARK: Forgetting
 
@@ -101,17 +106,6 @@ struct Acknowledgement {
     func removeOfRetired() throws {
         try db.execute(
             sql: "DELETE FROM main._sync_acknowledged WHERE sid IN (SELECT sid FROM _sync_retired)")
-    }
-
-    /// Forgets what replicas acknowledged that this one never met, when more is kept than is noted now.
-    func removeExcess() throws {
-        guard try count() > AdmissionLimits.knownEntryCountMax else { return }
-        try db.execute(
-            sql: "DELETE FROM main._sync_acknowledged WHERE sid NOT IN (\(ReplicaRegister.met))")
-    }
-
-    private func count() throws -> Int {
-        try Int.fetchOne(db, sql: "SELECT count(*) FROM _sync_acknowledged") ?? 0
     }
 
     /// Forgets that changes of replicas were acknowledged of which nothing is here.

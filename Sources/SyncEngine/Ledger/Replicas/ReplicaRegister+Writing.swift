@@ -58,17 +58,6 @@ extension ReplicaRegister {
             sql: "DELETE FROM main._sync_known WHERE sid IN (SELECT sid FROM _sync_retired)")
     }
 
-    /// Forgets what replicas know that this one never met, when more is kept than is noted now.
-    ///
-    /// - parameter limit: The most entries that are kept.
-    func removeExcessKnown(over limit: Int = AdmissionLimits.knownEntryCountMax) throws {
-        guard try knownEntryCount() > limit else { return }
-        try db.execute(sql: "DELETE FROM main._sync_known WHERE sid NOT IN (\(Self.met))")
-    }
-
-    /// The numbers of the replicas that this one met, as SQL.
-    static let met = "SELECT p.sid FROM _sync_replica AS p JOIN _sync_peer AS e ON e.rid = p.rid"
-
     // MARK: Repairing
 
     /// Forgets that replicas know changes which no replica reaches.

@@ -122,7 +122,7 @@ struct ReplicaRegister {
         let numbers = Dictionary(
             metadata.replicas.map { ($0.id, $0.sid) }, uniquingKeysWith: { first, _ in first })
         if peer != own { try note(vector, of: peer, at: milliseconds, numbers) }
-        var room = try AdmissionLimits.knownEntryCountMax / 4 - knownEntryCount()
+        var room = facts.known.isEmpty ? 0 : try self.room.forHearsay()
         for (replica, vector) in facts.known.sorted(by: { $0.key < $1.key })
         where replica != own && replica != peer && !strangers.contains(replica) {
             room -= try note(vector, of: replica, at: milliseconds, numbers, room: room)
@@ -151,9 +151,6 @@ struct ReplicaRegister {
     /// Notes that a replica knows something, and that it was heard of if that is news. What it knows of replicas that
     /// are not known here is not noted: nothing of theirs is here yet.
     ///
-    /// A vector is noted as a whole or not at all: with what a replica knows of others, and without what it wrote itself, its
-    /// changes would be forgotten that are not here yet.
-    ///
     /// - parameters:
     ///     - numbers: Those of the replicas that are known here, when they were read.
     ///     - room: How many entries there may be more, of what somebody else says; nil for what the replica says itself.
@@ -171,30 +168,29 @@ struct ReplicaRegister {
         while let row = try rows.next() {
             known[try row.decode(atIndex: 0)] = try row.decode(atIndex: 1)
         }
-        let news = vector.sequences.compactMap { origin, sequence in
-            numbers[origin].flatMap { sequence > known[$0] ?? 0 ? (origin: $0, sequence: sequence) : nil }
+        let entries = vector.sequences.compactMap { origin, sequence in
+            (origin == replica ? sid : numbers[origin]).map { (origin: $0, sequence: sequence) }
         }
+        let news = KnownNews(entries, of: sid, beside: known)
         guard !news.isEmpty else { return 0 }
-        let added = news.reduce(0) { known[$1.origin] == nil ? $0 + 1 : $0 }
-        // Who speaks, or is heard of, is there, whatever is noted of it.
-        try db.execute(
-            sql: "UPDATE _sync_replica SET seen = ? WHERE sid = ?", arguments: [milliseconds, sid])
-        if let room, added > max(0, room) { return 0 }
-        if room == nil, added > 0, try knownEntryCount() + added > AdmissionLimits.knownEntryCountMax {
-            return 0
+        let (noted, addedCount) = try news.admitted(
+            room: room ?? (news.needsRoom ? self.room.forOwnWords() : 0))
+        // Who speaks is there, whatever is noted of it. What somebody else says again, because there was no room for it, is
+        // no sign of life; only of a replica of which nothing could be noted nobody knows better.
+        if room == nil || !noted.isEmpty || known.isEmpty {
+            try db.execute(
+                sql: "UPDATE _sync_replica SET seen = ? WHERE sid = ?", arguments: [milliseconds, sid])
         }
         let insertion = try db.cachedStatement(
             sql: "INSERT OR REPLACE INTO main._sync_known (sid, origin, oseq) VALUES (?, ?, ?)")
-        for (origin, sequence) in news {
+        for (origin, sequence) in noted {
             try insertion.execute(arguments: [sid, origin, min(sequence, AdmissionLimits.sequenceMax)])
         }
-        return added
+        return addedCount
     }
 
-    /// How many entries there are of what replicas know.
-    func knownEntryCount() throws -> Int {
-        try Int.fetchOne(db, sql: "SELECT count(*) FROM main._sync_known") ?? 0
-    }
+    /// The room for what replicas know.
+    var room: KnownRoom { KnownRoom(db: db, table: "_sync_known") }
 
     /// The local numbers of all replicas.
     func numbers() throws -> [ReplicaID: Int64] {

@@ -41,8 +41,9 @@ package enum AdmissionLimits {
     /// What is known of single tables beside what is known of all: entries of vectors in a header.
     package static let coverageEntryCountMax = 50_000
 
-    /// What replicas are known to know, entries of vectors: what somebody says of others is not noted beyond a quarter of it.
-    /// Without it fewer deletions are forgotten, and nothing else. All of it is read for each greeting.
+    /// What replicas are known to know, entries of vectors: of replicas that this one never met, a quarter of it is noted.
+    /// All of it is read for each greeting. What has no room is what somebody knows of replicas of which nothing was noted of
+    /// it so far (see ``KnownNews``): it counts as unknown, so deletions by those replicas are not forgotten.
     static let knownEntryCountMax = 1_000_000
 
     /// The bytes of what a store says about other replicas, in a greeting or in a header. What has no place is left
