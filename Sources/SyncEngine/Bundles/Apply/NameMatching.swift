@@ -102,7 +102,7 @@ final class NameMatching {
         var isFull = !hasRoom
         for name in [header.name] + declarations.names(ofTable: header.name)
         where names.number(ofTable: name) == nil {
-            let isKept = try !isFull && NameAliases.add(db, name, ofTable: number, isPeers: true)
+            let isKept = try !isFull && NameAliases.add(db, name, ofTable: number, from: .peers)
             isFull = !isKept
             if isKept { noteOtherName() }
             names.add(alias: name, ofTable: number)
@@ -163,7 +163,7 @@ final class NameMatching {
         var isFull = !hasRoom
         for name in [name] + others where names.column(name, of: table) == nil {
             let isKept =
-                try !isFull && NameAliases.add(db, name, ofColumn: number, in: table, isPeers: true)
+                try !isFull && NameAliases.add(db, name, ofColumn: number, in: table, from: .peers)
             isFull = !isKept
             if isKept { noteOtherName() }
             names.add(alias: name, ofColumn: number, in: table)

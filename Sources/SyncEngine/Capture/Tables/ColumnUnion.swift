@@ -35,10 +35,11 @@ struct ColumnUnion {
         try PartialTable.move(db, ofColumn: absent.number, to: column.number, in: table.number)
         try LostColumns.move(db, ofColumn: absent.number, to: column.number, in: table.number)
         try table.remove(db, column: absent.number)
-        try NameAliases.move(db, ofColumn: absent.number, to: column.number, in: table.number)
+        // Before the other ones of that column, which may be too many: it is what a peer sends by.
         if absent.name.identifierKey != column.name.identifierKey {
-            try NameAliases.add(db, absent.name, ofColumn: column.number, in: table.number)
+            try NameAliases.add(db, absent.name, ofColumn: column.number, in: table.number, from: .united)
         }
+        try NameAliases.move(db, ofColumn: absent.number, to: column.number, in: table.number)
     }
 
     /// Finds out who wrote each of the two last, for the rows that have both.

@@ -66,7 +66,7 @@ struct OwnTables {
     func noteNames(of table: SharedTable) throws {
         guard let number = known.number(of: table.names) else { return }
         for name in table.names where known.number(of: [name]) == nil {
-            try NameAliases.add(db, name, ofTable: number)
+            try NameAliases.add(db, name, ofTable: number, from: .united)
         }
     }
 }

@@ -20,7 +20,7 @@ struct NameAliases {
 
     /// The column number of an entry about the table itself.
     private static let ofTable = -1
-    /// The other names of one table or column: those that peers gave it, and as many that it had here.
+    /// The other names of one table or column, those among them that it had here (see ``Source``).
     private static let countMax = 2 * AdmissionLimits.otherNameCountMax
 
     private let entries: [Entry]
@@ -83,35 +83,52 @@ struct NameAliases {
 
     // MARK: Writing
 
+    /// Where another name comes from, which says how many the table or column may have by then.
+    ///
+    /// What peers say never takes the last room. So the name that a table or column has here is noted when it is renamed,
+    /// by which those send who have not renamed it yet.
+    enum Source {
+        /// A peer uses the name for it.
+        case peers
+        /// It was known by the name here as another one, which turned out to be the same.
+        case united
+        /// It had the name here. Where there is no room, another name gives way.
+        case here
+
+        fileprivate var countMax: Int {
+            switch self {
+            case .peers: AdmissionLimits.otherNameCountMax
+            case .united: AdmissionLimits.otherNameCountMax * 3 / 2
+            case .here: Int.max
+            }
+        }
+    }
+
     /// Notes another name of a table, unless a table has it, or it has as many as it may.
     ///
-    /// - parameters:
-    ///     - name: The name.
-    ///     - isPeers: Whether a peer uses the name. The table itself had it otherwise, for which some room is kept.
     /// - returns: Whether it was noted.
     @discardableResult
-    static func add(_ db: Database, _ name: String, ofTable table: Int64, isPeers: Bool = false) throws
-        -> Bool
-    {
+    static func add(
+        _ db: Database, _ name: String, ofTable table: Int64, from source: Source = .here
+    ) throws -> Bool {
         try db.execute(
             sql: """
-                INSERT OR IGNORE INTO _sync_alias (tbl, col, name) SELECT :table, -1, :name
+                INSERT OR IGNORE INTO _sync_alias (tbl, col, name) SELECT :table, \(ofTable), :name
                 WHERE NOT EXISTS (SELECT 1 FROM _sync_table WHERE name = :name)
-                  AND NOT EXISTS (SELECT 1 FROM _sync_alias WHERE col = -1 AND name = :name)
-                  AND (SELECT count(*) FROM _sync_alias WHERE tbl = :table AND col = -1) < :most
-                """, arguments: ["table": table, "name": name, "most": most(isPeers)])
-        return db.changesCount > 0
+                  AND NOT EXISTS (SELECT 1 FROM _sync_alias WHERE col = \(ofTable) AND name = :name)
+                  AND (SELECT count(*) FROM _sync_alias WHERE tbl = :table AND col = \(ofTable)) < :most
+                """, arguments: ["table": table, "name": name, "most": source.countMax])
+        guard db.changesCount > 0 else { return false }
+        if source == .here { try makeRoom(db, for: name, ofColumn: ofTable, in: table) }
+        return true
     }
 
     /// Notes another name of a column, unless a column has it, or it has as many as it may.
     ///
-    /// - parameters:
-    ///     - name: The name.
-    ///     - isPeers: Whether a peer uses the name. The column itself had it otherwise, for which some room is kept.
     /// - returns: Whether it was noted.
     @discardableResult
     static func add(
-        _ db: Database, _ name: String, ofColumn column: Int, in table: Int64, isPeers: Bool = false
+        _ db: Database, _ name: String, ofColumn column: Int, in table: Int64, from source: Source = .here
     ) throws -> Bool {
         try db.execute(
             sql: """
@@ -119,12 +136,22 @@ struct NameAliases {
                 WHERE NOT EXISTS (SELECT 1 FROM _sync_column WHERE tbl = :table AND name = :name)
                   AND NOT EXISTS (SELECT 1 FROM _sync_alias WHERE tbl = :table AND col >= 0 AND name = :name)
                   AND (SELECT count(*) FROM _sync_alias WHERE tbl = :table AND col = :column) < :most
-                """, arguments: ["table": table, "column": column, "name": name, "most": most(isPeers)])
-        return db.changesCount > 0
+                """, arguments: ["table": table, "column": column, "name": name, "most": source.countMax])
+        guard db.changesCount > 0 else { return false }
+        if source == .here { try makeRoom(db, for: name, ofColumn: column, in: table) }
+        return true
     }
 
-    private static func most(_ isPeers: Bool) -> Int {
-        isPeers ? AdmissionLimits.otherNameCountMax : countMax
+    /// Forgets names that are too many beside one that was added.
+    private static func makeRoom(_ db: Database, for name: String, ofColumn column: Int, in table: Int64)
+        throws
+    {
+        try db.execute(
+            sql: """
+                DELETE FROM _sync_alias WHERE tbl = :table AND col = :column AND name <> :name AND name NOT IN (
+                    SELECT name FROM _sync_alias WHERE tbl = :table AND col = :column AND name <> :name
+                    ORDER BY name LIMIT \(countMax - 1))
+                """, arguments: ["table": table, "column": column, "name": name])
     }
 
     /// Forgets a name that a table has now.
@@ -138,7 +165,7 @@ struct NameAliases {
             sql: "DELETE FROM _sync_alias WHERE tbl = ? AND col >= 0 AND name = ?", arguments: [table, name])
     }
 
-    /// Gives the other names of a column to another one, with which it was united, as many as that one may have.
+    /// Gives the other names of a column to another one, with which it was united, as many as that one may have of peers.
     static func move(_ db: Database, ofColumn absent: Int, to column: Int, in table: Int64) throws {
         let count = try Int.fetchOne(
             db, sql: "SELECT count(*) FROM _sync_alias WHERE tbl = ? AND col = ?", arguments: [table, column])
@@ -149,7 +176,8 @@ struct NameAliases {
                     ORDER BY name LIMIT :room)
                 """,
             arguments: [
-                "table": table, "absent": absent, "column": column, "room": max(0, countMax - (count ?? 0)),
+                "table": table, "absent": absent, "column": column,
+                "room": max(0, AdmissionLimits.otherNameCountMax - (count ?? 0)),
             ])
         try db.execute(
             sql: "DELETE FROM _sync_alias WHERE tbl = ? AND col = ?", arguments: [table, absent])

@@ -28,7 +28,8 @@ package enum AdmissionLimits {
     /// The columns of all tables. A header can list five times as many.
     package static let columnTotalMax = 200_000
     /// The names that peers give one table or column beside its own. What is beyond is not kept, and understood in the
-    /// bundle that says it. As many again have room that it had here before: a greeting can list 1,000 of each.
+    /// bundle that says it. As many again have room that it had here before, half of them for those under which it was known
+    /// as another one: a greeting can list 1,000 of each.
     package static let otherNameCountMax = 200
     /// The names that peers give all tables and columns beside their own.
     package static let otherNameTotalMax = 50_000
