@@ -148,6 +148,31 @@ import Testing
         #expect(try a.value("SELECT name || '|' || text || '|' || n FROM item") == "x|of the new name|2")
     }
 
+    /// The peer that renamed the column says so in a bundle.
+    @Test func aRowComesBackWithWhatAPeerWroteUnderTheNameThatAnotherPeerGaveAColumn() throws {
+        let (a, b) = try pair()
+        let c = try a.stores.clone(a, as: "c.db")
+        try b.migrate("add") { db in try db.alter(table: "item") { $0.add(column: "text", .text) } }
+        try b.execute("UPDATE item SET text = 'of the new name'")
+        try a.sync(b, .pull)
+        try b.execute("DELETE FROM item")
+        try a.sync(b, .pull)
+        let (kept, all) = try a.queue.read { db in
+            let table = try #require(
+                try Int64.fetchOne(db, sql: "SELECT tbl FROM _sync_table WHERE name = 'item'"))
+            let all = try Int.fetchSet(db, sql: "SELECT col FROM _sync_column WHERE tbl = \(table)")
+            return (try LastRows.columns(db, ofTable: table), all)
+        }
+        #expect(kept == all && all.count == 4)
+        try c.migrate("rename") { db in
+            try db.alter(table: "item") { $0.rename(column: "body", to: "text") }
+        }
+        try c.execute("UPDATE item SET n = 2")
+        try a.sync(c, .pull)
+        try a.synchronizer.resolve(.open, by: .restoreLost)
+        #expect(try a.value("SELECT name || '|' || body || '|' || n FROM item") == "x|of the new name|2")
+    }
+
     @Test func rowsThatNobodyElseKnowsAreNotKept() throws {
         let (a, b) = try pair()
         try a.execute("INSERT INTO item VALUES (?, 'new', 1, 1)", [key(2)])

@@ -14,6 +14,8 @@ final class NameMatching {
     /// Each looks through the rows of its table, so one bundle may not ask for any number of them.
     private static let unionCountMax = 256
     private var unionCount = 0
+    /// The columns of which rows that are gone have values, of the tables of which columns were united.
+    private var lastColumns: [Int64: Set<Int>] = [:]
     /// The other names of all tables and columns that are kept.
     private var otherNameCount: Int
     /// Whether anything was new.
@@ -193,7 +195,11 @@ final class NameMatching {
                 "the bundle says of over \(Self.unionCountMax) columns that they are others, which are known here as well"
             )
         }
-        try ColumnUnion(db: db, environment: environment).unite(absent, into: kept, of: table)
+        var lastColumns = try lastColumns[number] ?? LastRows.columns(db, ofTable: number)
+        try ColumnUnion(db: db, environment: environment)
+            .unite(absent, into: kept, of: table, lastColumns: lastColumns)
+        if lastColumns.remove(absent.number) != nil { lastColumns.insert(kept.number) }
+        self.lastColumns[number] = lastColumns
         names.unite(absent, into: kept, of: number)
         hasLearnt = true
         return kept.number

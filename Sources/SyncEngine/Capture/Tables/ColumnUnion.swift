@@ -15,9 +15,10 @@ struct ColumnUnion {
     ///     - absent: A column whose values are parked; its number is forgotten.
     ///     - column: The column that stays.
     ///     - name: What the table calls that now.
+    ///     - lastColumns: The columns of which rows that are gone have values; nil when that is not known.
     func unite(
         _ absent: SyncedTable.Column, into column: SyncedTable.Column, named name: String? = nil,
-        of table: SyncedTable
+        of table: SyncedTable, lastColumns: Set<Int>? = nil
     ) throws {
         try db.execute(sql: "DROP TABLE IF EXISTS temp._sync_union")
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_union") }
@@ -29,7 +30,9 @@ struct ColumnUnion {
         try Parking.replaceWithWinnersOfUnion(db, of: column.number, in: table.number)
         try SeparateCells.unite(db, table, absent.number, into: column.number, named: name ?? column.name)
         try ConflictJournal.renumber(db, column: absent.number, to: column.number, in: table.number)
-        try LastRows.renumber(db, column: absent.number, to: column.number, in: table.number)
+        if lastColumns?.contains(absent.number) != false {
+            try LastRows.renumber(db, column: absent.number, to: column.number, in: table.number)
+        }
         try Parking.forget(db, column: absent.number, of: table.number)
         try VersionTable.forget(db, column: absent.number, of: table.number)
         try PartialTable.move(db, ofColumn: absent.number, to: column.number, in: table.number)

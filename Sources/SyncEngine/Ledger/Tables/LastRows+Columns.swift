@@ -2,6 +2,33 @@ import CipherStore
 
 /// What becomes of the values of rows that are gone when two of their columns turn out to be one (see ``ColumnUnion``).
 extension LastRows {
+    /// The columns of which values are kept of rows of a table that are gone.
+    ///
+    /// All that is kept is read, which can be much. So who unites many columns asks once, and leaves those alone that
+    /// are not among these.
+    static func columns(_ db: Database, ofTable table: Int64) throws -> Set<Int> {
+        let statement = try db.cachedStatement(
+            sql: "SELECT l.vals FROM _sync_last AS l JOIN _sync_row AS r ON r.r = l.r WHERE r.tbl = ?")
+        statement.reset()
+        defer { statement.reset() }
+        _ = RawBinding.int64(statement.sqliteStatement, 1, table)
+        var columns: Set<Int> = []
+        while try statement.step() {
+            // Values have neither of the two separators.
+            var number: Int? = 0
+            for byte in RawColumn.text(statement.sqliteStatement, 0) {
+                switch byte {
+                case UInt8(ascii: ","): number = 0
+                case UInt8(ascii: "="):
+                    if let number { columns.insert(number) }
+                    number = nil
+                default: number = number.map { $0 &* 10 &+ Int(byte &- UInt8(ascii: "0")) }
+                }
+            }
+        }
+        return columns
+    }
+
     /// Lets the values of a column be those of another one, also where the row has a value of that: what came under the name
     /// that was not here yet is what a peer wrote. When the two were written is not known any more.
     static func renumber(_ db: Database, column absent: Int, to column: Int, in table: Int64) throws {
