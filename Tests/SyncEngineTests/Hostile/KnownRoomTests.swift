@@ -8,9 +8,9 @@ import Testing
 /// What is noted of what replicas know, where there is no room for all of it.
 @Suite struct KnownRoomTests {
     private let hub: TestReplica
-    private let (speaker, other, third) = (
-        AdmissionTests.replica(1), AdmissionTests.replica(2), AdmissionTests.replica(3)
-    )
+    private let speaker = AdmissionTests.replica(1)
+    private let other = AdmissionTests.replica(2)
+    private let third = AdmissionTests.replica(3)
 
     init() throws {
         hub = try TestStores().createWithScopes()
