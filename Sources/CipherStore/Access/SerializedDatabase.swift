@@ -121,6 +121,12 @@ final class SerializedDatabase: @unchecked Sendable {
         return try inQueue(body)
     }
 
+    /// Reads in a snapshot on the queue, and waits for it.
+    func readSnapshot<T>(_ value: (Database) throws -> T) throws -> T {
+        requireNotHeld()
+        return try inQueue(isSnapshot: true) { try $0.readSnapshot(value) }
+    }
+
     /// Runs a block on the queue and waits for it; at once when this thread
     /// already holds the connection.
     func reentrantSync<T>(_ body: (Database) throws -> T) rethrows -> T {
@@ -130,19 +136,28 @@ final class SerializedDatabase: @unchecked Sendable {
     /// The connection, for a thread that holds it.
     var heldDatabase: Database? { isHeld ? db : nil }
 
-    private func inQueue<T>(_ body: (Database) throws -> T) rethrows -> T {
+    private func inQueue<T>(
+        isSnapshot: Bool = false, _ body: (Database) throws -> T
+    ) rethrows -> T {
         let outer = Self.current.map { $0.outerDatabases + [$0] } ?? []
         return try queue.sync {
             outerDatabases = outer
             defer { outerDatabases = [] }
-            return try access(body)
+            return try access(isSnapshot: isSnapshot, body)
         }
     }
 
-    private func access<T>(_ body: (Database) throws -> T) rethrows -> T {
+    /// - parameter isSnapshot: Whether the block is one read of a snapshot, which looks itself whether the schema has changed.
+    private func access<T>(
+        isSnapshot: Bool = false, _ body: (Database) throws -> T
+    ) rethrows -> T {
         db.checkFileIdentity()
         defer { requireNoTransaction() }
-        db.noticeSchemaChange()
+        db.readOnlyBlocks.areOfSnapshot = isSnapshot
+        if !isSnapshot {
+            db.allowWritesAgain()
+            db.noticeSchemaChange()
+        }
         do {
             return try body(db)
         } catch let error as DatabaseError {
@@ -172,12 +187,19 @@ final class SerializedDatabase: @unchecked Sendable {
     /// Runs a block on the queue, as a part of the current task: it sees the
     /// task's values, and the task's cancellation interrupts it.
     ///
+    /// - parameters:
+    ///     - isSnapshot: Whether the block is one read of a snapshot.
+    ///     - body: The block.
     /// - throws: What the block throws; `CancellationError` when a cancellation
     ///   came before the block, or stopped one of its statements.
-    func run<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
+    func run<T: Sendable>(
+        isSnapshot: Bool = false, _ body: @escaping @Sendable (Database) throws -> T
+    ) async throws -> T {
         let access = CancellableAccess()
         return try await withTaskCancellationHandler {
-            try await actor.run { try self.access { db in try access.run(db, body) } }
+            try await actor.run {
+                try self.access(isSnapshot: isSnapshot) { db in try access.run(db, body) }
+            }
         } onCancel: {
             access.cancel()
         }

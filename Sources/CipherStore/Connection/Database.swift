@@ -132,8 +132,8 @@ public final class Database {
     /// Whether a block runs whose transaction must still be there.
     var needsTransaction = false
 
-    /// How many blocks that must not write are running.
-    var readOnlyDepth = 0
+    /// The blocks that run and must not write.
+    var readOnlyBlocks = ReadOnlyBlocks()
 
     /// What is to be told and forgotten when the transaction ends.
     @exclusivity(unchecked) var transactionEnd = TransactionEnd()

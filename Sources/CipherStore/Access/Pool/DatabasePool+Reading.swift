@@ -8,7 +8,7 @@ extension DatabasePool: ReaderSource {
     /// - throws: What the closure throws; a ``DatabaseError`` when a page that was
     ///   read is not authentic.
     @_disfavoredOverload public func read<T>(_ value: (Database) throws -> T) throws -> T {
-        try withReader { reader in try reader.sync { try $0.readSnapshot(value) } }
+        try withReader { reader in try reader.readSnapshot(value) }
     }
 
     /// Reads, without isolation from writes that come between two statements, and

@@ -86,7 +86,7 @@ public final class DatabaseQueue: DatabaseWriter {
     /// - throws: What the closure throws; a ``DatabaseError`` when a page that was
     ///   read is not authentic.
     @_disfavoredOverload public func read<T>(_ value: (Database) throws -> T) throws -> T {
-        try connection.sync { try $0.readSnapshot(value) }
+        try connection.readSnapshot(value)
     }
 
     /// Reads in one snapshot of the database.
@@ -94,7 +94,7 @@ public final class DatabaseQueue: DatabaseWriter {
     /// - throws: What the closure throws; a ``DatabaseError``; `CancellationError`
     ///   when the task is cancelled before the end.
     public func read<T: Sendable>(_ value: @escaping @Sendable (Database) throws -> T) async throws -> T {
-        try await connection.run { try $0.readSnapshot(value) }
+        try await connection.run(isSnapshot: true) { try $0.readSnapshot(value) }
     }
 
     /// Schedules a read of one snapshot of the database and returns at once.

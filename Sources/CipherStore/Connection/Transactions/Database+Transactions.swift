@@ -98,48 +98,6 @@ extension Database {
 
     // MARK: Reading
 
-    /// Whether writing is not allowed now.
-    var isReadOnly: Bool { configuration.readonly || readOnlyDepth > 0 }
-
-    /// Runs a block that must not write: statements that would fail with
-    /// `SQLITE_READONLY`.
-    ///
-    /// - throws: What the block throws.
-    public func readOnly<T>(_ body: () throws -> T) throws -> T {
-        try beginReadOnly()
-        defer { endReadOnly() }
-        return try body()
-    }
-
-    // The pragma acts when it is prepared, so a cached statement would not do.
-
-    private func beginReadOnly() throws {
-        settle()
-        if !isReadOnly { try bookkeeping("PRAGMA query_only = 1") }
-        readOnlyDepth += 1
-    }
-
-    /// The statement after which writing is allowed again.
-    static let allowingWrites = "PRAGMA query_only = 0"
-
-    private func endReadOnly() {
-        readOnlyDepth -= 1
-        guard !isReadOnly && !isClosed else { return }
-        // A transaction that goes on may write from here on.
-        transactionEnd.isRead = false
-        do {
-            try bookkeeping(Self.allowingWrites)
-        } catch {
-            owe(Self.allowingWrites)
-        }
-    }
-
-    /// Refuses to write from now on.
-    func refuseWrites() throws {
-        try bookkeeping("PRAGMA query_only = 1")
-        readOnlyDepth += 1
-    }
-
     /// Runs a statement of the library itself, which nothing can stop.
     func bookkeeping(_ sql: String) throws {
         try checkIsOpen(sql)
