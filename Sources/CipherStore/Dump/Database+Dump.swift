@@ -51,10 +51,10 @@ extension Database {
         try dump(request.statement, format, to: &stream)
         guard let completion = request.completion else { return }
         let rows = try Row.fetchAll(request.statement, adapter: request.adapter)
-        for (name, rows) in try completion(self, rows) {
+        for associated in try completion(self, .rows(rows)) {
             stream.margin()
-            stream.writeln(name)
-            try dump(rows.rows.map(\.withoutInternalColumns), format, to: &stream)
+            stream.writeln(associated.path.last ?? "")
+            try dump(associated.all.rows.map(\.withoutInternalColumns), format, to: &stream)
         }
     }
 

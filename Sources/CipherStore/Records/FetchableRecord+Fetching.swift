@@ -92,10 +92,9 @@ extension FetchableRecord {
     ) throws -> [Self] {
         var request = try request.makePreparedRequest(db, forSingleResult: false)
         defer { request.returnStatement(to: db) }
-        guard let rows = try request.completedRows(db) else {
-            return try fetchAll(request.statement, adapter: request.adapter)
-        }
-        return try rows.map { try Self(row: $0) }
+        var records: [Self] = []
+        let isCompleted = try request.forEachCompletedRow(db) { records.append(try Self(row: $0)) }
+        return isCompleted ? records : try fetchAll(request.statement, adapter: request.adapter)
     }
 
     /// Returns the first record of a request, or nil.

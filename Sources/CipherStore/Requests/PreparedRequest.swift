@@ -10,8 +10,17 @@ public struct PreparedRequest {
     /// requests, or nil when there is nothing to add.
     var completion: Completion?
 
-    /// Completes rows, and returns those of the other requests by their names.
-    typealias Completion = (_ db: Database, _ rows: [Row]) throws -> [(name: String, rows: AssociatedRowList)]
+    /// Fetches the rows of the other requests.
+    typealias Completion = (_ db: Database, _ rows: AssociatedRowList) throws -> [AssociatedRows]
+
+    /// The rows of another request.
+    struct AssociatedRows {
+        /// Their name, after the names of the scopes that they belong to.
+        let path: [String]
+        let all: AssociatedRowList
+        /// Those of each of the first rows.
+        let lists: [AssociatedRowList]
+    }
 
     /// Makes a request of a statement.
     public init(statement: Statement, adapter: (any RowAdapter)? = nil) {
@@ -36,8 +45,31 @@ extension PreparedRequest {
         guard let completion else { return nil }
         let cursor = try Row.fetchCursor(statement, adapter: adapter)
         let rows = try Array(cursor.prefix(limit).map { $0.copy() })
-        _ = try completion(db, rows)
+        for associated in try completion(db, .rows(rows)) {
+            for (row, list) in zip(rows, associated.lists) {
+                row.prefetches.set(list, path: associated.path[...])
+            }
+        }
         return rows
+    }
+
+    /// Calls a function for each row of a request that completes them. The row is valid until the function returns.
+    ///
+    /// - returns: false for other requests, whose rows need no copy.
+    @usableFromInline func forEachCompletedRow(_ db: Database, _ body: (Row) throws -> Void) throws -> Bool {
+        guard let completion else { return false }
+        let block = try RowBlock(statement, adapter: adapter)
+        let row = block.movingRow()
+        let all = try completion(db, .places(Array(0..<block.count), block))
+        for index in 0..<block.count {
+            let row = row ?? block.row(at: index)
+            row.move(to: block.offset(of: index))
+            var prefetches = PrefetchedRows()
+            for associated in all { prefetches.set(associated.lists[index], path: associated.path[...]) }
+            row.prefetches = prefetches
+            try body(row)
+        }
+        return true
     }
 
     /// Throws when the rows can't be read one by one.

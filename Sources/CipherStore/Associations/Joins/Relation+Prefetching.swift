@@ -29,8 +29,7 @@ extension Relation {
                     }
                     return try statement.index(ofSelected: column.left)
                 }
-                let fetched = try prefetch(plan, keys: indexes, for: rows, db)
-                return (name: plan.path.last?.key ?? "", rows: fetched)
+                return try prefetch(plan, for: rows.values(at: indexes), db)
             }
         }
     }
@@ -87,14 +86,10 @@ extension Relation {
 
     // MARK: The second query
 
-    /// - returns: All rows that were fetched, in their order.
+    /// - parameter keys: What the rows refer to, of each of the first rows.
     private func prefetch(
-        _ plan: Prefetch, keys indexes: [Int], for rows: [Row], _ db: Database
-    ) throws -> AssociatedRowList {
-        let keys = rows.map { row in
-            let row = row.unadapted
-            return indexes.map { row.databaseValue(atIndex: $0) }
-        }
+        _ plan: Prefetch, for keys: [[DatabaseValue]], _ db: Database
+    ) throws -> PreparedRequest.AssociatedRows {
         var parents = PrefetchedGroups(keys: keys, of: plan)
         let origin: (([String]) -> SQLSubquery)? =
             try isSameWithOtherColumns(db) ? { SQLSubquery(.relation(selectingOnly($0))) } : nil
@@ -108,11 +103,8 @@ extension Relation {
                 try parents.add(RowBlock(request.statement, adapter: request.adapter), db)
             }
         }
-        let names = plan.path.map(\.key)
-        for (row, key) in zip(rows, keys) {
-            row.prefetches.set(parents.rows(of: key), path: names[...])
-        }
-        return parents.all
+        return PreparedRequest.AssociatedRows(
+            path: plan.path.map(\.key), all: parents.all, lists: keys.map { parents.rows(of: $0) })
     }
 
     /// The same rows with other columns, whatever their order and number.

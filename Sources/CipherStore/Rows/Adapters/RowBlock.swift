@@ -95,6 +95,19 @@ enum AssociatedRowList {
         }
     }
 
+    /// Returns some values of each row, by their positions among all columns of the statement.
+    func values(at positions: [Int]) -> [[DatabaseValue]] {
+        switch self {
+        case .rows(let rows):
+            rows.map { row in
+                let row = row.unadapted
+                return positions.map { row.databaseValue(atIndex: $0) }
+            }
+        case .places(let places, let block):
+            places.map { place in positions.map { block.value(of: place, at: $0) } }
+        }
+    }
+
     /// Calls a function for each row, which is valid until the function returns.
     func forEach(_ body: (Row) throws -> Void) rethrows {
         if case .places(let places, let block) = self, let row = block.movingRow() {
