@@ -130,12 +130,7 @@ public final class Row {
 
     /// Returns a row that stays valid when the statement moves on.
     public func copy() -> Row {
-        guard let statement else {
-            guard isMoving else { return self }
-            let row = Row(viewing: self, adapted)
-            row.prefetches = prefetches
-            return row
-        }
+        guard let statement else { return copyOfBlock() }
         let handle = statement.sqliteStatement
         let row = Row(
             run: nil, names: allNames,
@@ -143,6 +138,17 @@ public final class Row {
                 DatabaseValue(sqliteStatement: handle, index: $0)
             },
             adapted: adapted)
+        row.prefetches = prefetches
+        row.isCopy = true
+        return row
+    }
+
+    /// Returns a row with values of its own. Those of other rows of a block would stay in memory with it.
+    private func copyOfBlock() -> Row {
+        let width = allNames.names.count
+        guard isMoving || values.count != width else { return self }
+        let row = Row(
+            run: nil, names: allNames, values: Array(values[offset..<offset + width]), adapted: adapted)
         row.prefetches = prefetches
         row.isCopy = true
         return row

@@ -63,6 +63,18 @@ import Testing
         _ = folder
     }
 
+    @Test func aReadThatLetsSQLiteWriteDoesSoForItselfOnly() throws {
+        let (queue, folder) = try queue()
+        try queue.read { try $0.execute(sql: "PRAGMA query_only = 0") }
+        for _ in 0..<2 {
+            try queue.read { db throws in
+                #expect(throws: DatabaseError.self) { try db.execute(sql: "INSERT INTO t VALUES (1)") }
+            }
+        }
+        try queue.close()
+        _ = folder
+    }
+
     @Test func aReadNoticesATableThatAnotherConnectionHasChanged() throws {
         let (queue, folder) = try queue()
         let other = try DatabaseQueue(path: folder.file("a.db"), configuration: .keyed("passphrase"))

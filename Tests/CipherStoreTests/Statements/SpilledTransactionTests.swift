@@ -135,6 +135,16 @@ import Testing
             try db.execute(sql: "PRAGMA cache_size = -512")
         }
         #expect(try cacheSize() == -512)
+        // It may grow again after that.
+        try queue.write { db throws in
+            try insert(db, count: 600)
+            try db.execute(sql: "PRAGMA cache_size = -256")
+            try insert(db, count: 1000)
+            let kibibytes = try cacheSize() ?? 0
+            #expect(grows ? kibibytes < -1000 : kibibytes == -256)
+        }
+        #expect(try cacheSize() == -256)
+        try queue.inDatabase { try $0.execute(sql: "PRAGMA cache_size = -512") }
         // One that is rolled back gives it back, too.
         try queue.inTransaction { db in
             try insert(db, count: 600)

@@ -52,9 +52,7 @@ struct PrefetchedGroups {
         }
         let dealt = try deal(
             rows.count, db, key: { foreignKeys[$0] }, isAsBefore: { foreignKeys[$0] == foreignKeys[$0 - 1] })
-        for (group, places) in dealt.enumerated() where !places.isEmpty {
-            members[group].append(.rows(places.map { rows[$0] }))
-        }
+        for (group, places) in dealt { members[group].append(.rows(places.map { rows[$0] })) }
         lists.append(.rows(rows))
     }
 
@@ -69,9 +67,7 @@ struct PrefetchedGroups {
             isAsBefore: { row in
                 positions.allSatisfy { block.value(of: row, at: $0) == block.value(of: row - 1, at: $0) }
             })
-        for (group, places) in dealt.enumerated() where !places.isEmpty {
-            members[group].append(.places(places, block))
-        }
+        for (group, places) in dealt { members[group].append(.places(places, block)) }
         lists.append(.places(Array(0..<block.count), block))
     }
 
@@ -81,11 +77,23 @@ struct PrefetchedGroups {
     ///     - count: The number of rows.
     ///     - key: Returns the foreign key of a row.
     ///     - isAsBefore: Returns whether a row has the foreign key of the row before it, as most have.
-    /// - returns: The positions of the rows of each key.
+    /// - returns: The positions of the rows, by that of their key. A query has a part of the keys only.
     private mutating func deal(
         _ count: Int, _ db: Database, key: (Int) -> [DatabaseValue], isAsBefore: (Int) -> Bool
-    ) throws -> [[Int]] {
-        var dealt: [[Int]] = Array(repeating: [], count: keys.count)
+    ) throws -> [(group: Int, places: [Int])] {
+        var dealt: [(group: Int, places: [Int])] = []
+        var positions: [Int: Int] = [:]
+        func deal(_ row: Int, to group: Int) {
+            // Most rows come after one of the same group.
+            if let last = dealt.indices.last, dealt[last].group == group {
+                dealt[last].places.append(row)
+            } else if let position = positions[group] {
+                dealt[position].places.append(row)
+            } else {
+                positions[group] = dealt.count
+                dealt.append((group, [row]))
+            }
+        }
         var found: Set<[DatabaseValue]> = []
         var parents: [[DatabaseValue]: Set<Int>]?
         var owner: Int?
@@ -104,8 +112,8 @@ struct PrefetchedGroups {
                     otherOwners = known[key] ?? []
                 }
             }
-            if let owner { dealt[owner].append(row) }
-            for owner in otherOwners { dealt[owner].append(row) }
+            if let owner { deal(row, to: owner) }
+            for owner in otherOwners.sorted() { deal(row, to: owner) }
         }
         earlier.formUnion(found)
         return dealt

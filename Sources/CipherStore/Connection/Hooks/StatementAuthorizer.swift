@@ -30,6 +30,9 @@ final class StatementAuthorizer {
     /// Whether set-up functions have used pragmas that say how pages are written, and the key does not follow yet.
     var hasKeyPragmas = false
 
+    /// Whether a statement of the app has set whether SQLite writes, since this was taken.
+    private var hasSetQueryOnly = false
+
     /// Why the last pragma was refused, until its error is made.
     private var refusal: String?
 
@@ -81,6 +84,9 @@ final class StatementAuthorizer {
         _ trigger: UnsafePointer<CChar>?
     ) -> CInt {
         refusal = nil
+        if trustCount == 0, value != nil, let name, sqlite3_stricmp(name, "query_only") == 0 {
+            hasSetQueryOnly = true
+        }
         let answer = isIdle ? SQLITE_OK : receive(SQLITE_PRAGMA, name, value, trigger)
         guard answer == SQLITE_OK, let cipherPragmas, let name else { return answer }
         switch cipherPragmas.answer(to: name, value, schema: schema) {
@@ -93,6 +99,12 @@ final class StatementAuthorizer {
             refusal = reason
             return SQLITE_DENY
         }
+    }
+
+    /// Returns whether a statement of the app has set whether SQLite writes, since this was called.
+    func takeQueryOnly() -> Bool {
+        defer { hasSetQueryOnly = false }
+        return hasSetQueryOnly
     }
 
     /// Why the pragma was refused whose error is being made; nil when SQLite denied something else.

@@ -41,7 +41,7 @@ extension Database {
         guard !isReadOnly && !isClosed else { return }
         // A transaction that goes on may write from here on.
         transactionEnd.isRead = false
-        if readOnlyBlocks.areOfSnapshot {
+        if !authorizer.takeQueryOnly() && readOnlyBlocks.areOfSnapshot {
             // The next access is a read, too, most of the time: the two pragmas would cost as much as a short one.
             readOnlyBlocks.areStillInEffect = true
         } else {

@@ -40,12 +40,14 @@ extension Database {
                 guard let size = cacheSize, let pageSize = setting("page_size") else { return }
                 transactionCache.fullByteCount = Self.fullByteCount(size, pageSize: pageSize)
                 let base = size < 0 ? -size : size * pageSize / 1024
-                guard let full = transactionCache.fullByteCount, byteCount > full, base <= Self.keptKibibytes
+                guard let full = transactionCache.fullByteCount, byteCount > full, base < Self.keptKibibytes
                 else { return }
-                // What was there keeps its place beside what was written.
-                let larger = -(byteCount / 1024 * 3 / 2 + base)
+                // What was there keeps its place beside what was written. Beyond the most that is kept, SQLite writes.
+                let larger = -min(byteCount / 1024 * 3 / 2 + base, Self.keptKibibytes)
                 guard SQLiteHandle.execute(handle, "PRAGMA main.cache_size = \(larger)") == 0 else { return }
-                transactionCache.sizes = (transactionCache.sizes?.before ?? size, larger)
+                // The app may have set another size since the cache grew.
+                let before = transactionCache.sizes.flatMap { $0.now == size ? $0.before : nil }
+                transactionCache.sizes = (before ?? size, larger)
                 transactionCache.fullByteCount = Self.fullByteCount(larger, pageSize: pageSize)
             }
         }

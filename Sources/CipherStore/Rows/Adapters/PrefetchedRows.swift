@@ -53,7 +53,8 @@ extension Row {
         public var keys: Set<String> { root.names }
 
         /// The rows of a name, those of a scope included, or nil when rows of
-        /// that name were not requested.
+        /// that name were not requested. They are made at each call; the values of all that were fetched together
+        /// stay in memory while one of them does, unless it is copied.
         public subscript(_ name: String) -> [Row]? { root.rows(named: name)?.rows }
 
         /// Gives the row other rows.
