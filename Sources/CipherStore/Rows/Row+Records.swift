@@ -69,7 +69,7 @@ extension Row {
         _ type: Records.Type = Records.self, forKey key: String
     ) throws -> Records where Records.Element: FetchableRecord {
         var records = Records()
-        try prefetchedRows(key, "\(Records.self)").forEach { records.append(try Records.Element(row: $0)) }
+        try prefetchedRows(key, "\(Records.self)").visit { records.append(try Records.Element(row: $0)) }
         return records
     }
 
@@ -80,7 +80,7 @@ extension Row {
         _ type: Set<Record>.Type = Set<Record>.self, forKey key: String
     ) throws -> Set<Record> {
         var records: Set<Record> = []
-        try prefetchedRows(key, "\(Set<Record>.self)").forEach { records.insert(try Record(row: $0)) }
+        try prefetchedRows(key, "\(Set<Record>.self)").visit { records.insert(try Record(row: $0)) }
         return records
     }
 

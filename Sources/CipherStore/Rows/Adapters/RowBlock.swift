@@ -109,7 +109,7 @@ enum AssociatedRowList {
     }
 
     /// Calls a function for each row, which is valid until the function returns.
-    func forEach(_ body: (Row) throws -> Void) rethrows {
+    func visit(_ body: (Row) throws -> Void) rethrows {
         if case .places(let places, let block) = self, let row = block.movingRow() {
             for place in places {
                 row.move(to: block.offset(of: place))
