@@ -60,13 +60,8 @@ extension TableRecord where Self: EncodableRecord {
     ///   looked up or encoded.
     public func recordNotFound(_ db: Database) -> any Error {
         do {
-            let table = Self.databaseTableName
-            let container = try PersistenceContainer(self)
-            var key: [String: DatabaseValue] = [:]
-            for column in try db.primaryKey(table).columns {
-                key[column] = container.value(of: column) ?? .null
-            }
-            return RecordError.recordNotFound(databaseTableName: table, key: key)
+            let plan = try db.recordPlans.plan(db, for: type(of: self))
+            return plan.recordNotFound(try plan.encode(self))
         } catch { return error }
     }
 }

@@ -15,6 +15,9 @@ final class RecordPlan {
     /// The name by which SQL asks for the rowid, or nil when there is none: columns may have them all.
     let rowIDName: String?
 
+    /// Whether no value of a record is its key: that is the number of a row, and a column that is not unique has its name.
+    let isKeyHidden: Bool
+
     // A plan is used by the thread of its connection, only, and no access to
     // these outlasts a load or a store.
 
@@ -39,14 +42,16 @@ final class RecordPlan {
     var knownUniqueKeys: [UniqueKey]?
 
     init<Record: EncodableRecord & TableRecord>(_ db: Database, _ type: Record.Type) throws {
-        tableName = type.databaseTableName
-        primaryKey = try db.primaryKey(tableName)
-        let rowIDColumn = primaryKey.rowIDColumn
+        let table = type.databaseTableName
+        let key = try db.primaryKey(table)
+        tableName = table
+        primaryKey = key
+        let rowIDColumn = key.rowIDColumn
         self.rowIDColumn = rowIDColumn
-        let columns = try db.columns(in: tableName)
+        let columns = try db.columns(in: table)
         columnNames = columns.map(\.name)
-        rowIDName = primaryKey.tableHasRowID ? RowIDName.free(of: columnNames) ?? rowIDColumn : nil
-        let key = primaryKey
+        rowIDName = key.tableHasRowID ? RowIDName.free(of: columnNames) ?? rowIDColumn : nil
+        isKeyHidden = try db.isKeyHidden(key, of: table)
         generatedKeyColumn =
             columns.first {
                 !key.isRowID && key.columns.count == 1 && $0.name == key.columns[0] && $0.isUUID
@@ -97,7 +102,7 @@ final class RecordPlan {
 
     /// The values of the primary key, NULL for those that the record does not have.
     func key(of container: PersistenceContainer) -> [DatabaseValue] {
-        primaryKey.columns.map { container.value(of: $0) ?? .null }
+        primaryKey.columns.map { isKeyHidden ? .null : container.value(of: $0) ?? .null }
     }
 
     /// The primary key as a dictionary, for errors.

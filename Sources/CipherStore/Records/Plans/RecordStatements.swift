@@ -113,6 +113,7 @@ extension RecordPlan {
 
     /// The positions of the primary key, or nil when the record has none or all of it is NULL.
     func keyPositions(in container: PersistenceContainer) -> [Int]? {
+        if isKeyHidden { return nil }
         var positions: [Int] = []
         var hasValue = false
         for column in primaryKey.columns {

@@ -56,6 +56,27 @@ extension Database {
         try singleColumn(of: primaryKey(table), table)
     }
 
+    /// The column by which one value finds a row.
+    func columnFindingRow(of table: String) throws -> String {
+        let key = try primaryKey(table)
+        guard try !isKeyHidden(key, of: table) else {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE,
+                message: """
+                    table \(table) has no unique key: it has no primary key, and a column called rowid that is not unique; \
+                    filter by its columns, or give it a primary key
+                    """)
+        }
+        return try singleColumn(of: key, table)
+    }
+
+    /// Whether the key of a table is the number of a row, and a column that is not unique has its name.
+    ///
+    /// SQL that compares the name with a value finds any number of rows.
+    func isKeyHidden(_ key: PrimaryKeyInfo, of table: String) throws -> Bool {
+        try key.isHiddenRowID && columns(forUniqueKey: key.columns, in: table) == nil
+    }
+
     /// The condition that columns have the values of a key.
     func condition(onKey key: [String: DatabaseValue], in table: String) throws -> SQLExpression {
         guard let unique = try columns(forUniqueKey: key.keys, in: table) else {

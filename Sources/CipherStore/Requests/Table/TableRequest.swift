@@ -17,6 +17,7 @@ extension TableRequest where Self: FilteredRequest {
     ///
     /// NULL is no key: there are no rows then. When it is fetched, the request
     /// throws unless the primary key of the table is one column, or the rowid.
+    /// A column called `rowid` hides the rowid: then it has to be unique.
     public func filter(key: some DatabaseValueConvertible) -> Self {
         filter(keys: CollectionOfOne(key))
     }
@@ -46,7 +47,7 @@ extension TableRequest where Self: FilteredRequest {
         return filterWhenConnected { db in
             // Nothing needs to be known of the table to find no row in it.
             if isKnownEmpty { return false.databaseValue }
-            let column = try db.singlePrimaryKeyColumn(of: table)
+            let column = try db.columnFindingRow(of: table)
             return try SQLExpression.isIn(values(column).map { .value($0) }, .column(column))
         }
     }
