@@ -246,6 +246,7 @@ public final class Database {
         // Their statements would keep the handle, and its locks.
         forgetStatements()
         interruption.close()
+        functions.removeAll()
         SQLiteHandle.close(handle)
     }
 

@@ -52,53 +52,47 @@ extension DatabaseFunction {
     }
 }
 
-extension Database {
-    /// Puts functions that fail in the place of SQLite's `fts3_tokenizer`, which shows addresses of
+extension DatabaseFunction {
+    /// The functions that every connection has.
+    static let builtIns: [DatabaseFunction] =
+        [
+            .capitalize, .lowercase, .uppercase, .localizedCapitalize, .localizedLowercase,
+            .localizedUppercase, .randomIdentifier,
+        ] + refused + missing + ofRequests
+
+    /// Functions that fail, in the place of SQLite's `fts3_tokenizer`, which shows addresses of
     /// memory in old libraries, whatever they are told.
-    private func addRefusedFunctions() {
-        for count in [1, 2] {
-            let refusal = DatabaseFunction("fts3_tokenizer", argumentCount: count) { _ in
-                throw DatabaseError(resultCode: .SQLITE_AUTH, message: "fts3_tokenizer is disabled")
-            }
-            add(function: refusal)
+    private static let refused = [1, 2].map { count in
+        DatabaseFunction("fts3_tokenizer", argumentCount: count) { _ in
+            throw DatabaseError(resultCode: .SQLITE_AUTH, message: "fts3_tokenizer is disabled")
         }
     }
 
-    /// Adds the functions of newer versions of SQLite that the engine lacks.
-    private func addMissingFunctions() {
+    /// The functions of newer versions of SQLite that the engine lacks.
+    private static var missing: [DatabaseFunction] {
         let features = EngineFeatures.current
-        if !features.supportsJSON {
-            addJSONFunctions()
+        var functions: [DatabaseFunction] = []
+        if !features.supportsJSON { functions += JSONFunctions.all(prefix: "json") }
+        if !features.supportsJSONB { functions += JSONFunctions.binary }
+        if features.sqliteVersionNumber < 3_053_000 { functions += JSONFunctions.arrayInsertion }
+        return functions + NewerFunctions.missing(in: features.sqliteVersionNumber)
+    }
+
+    /// The functions that requests call where the engine lacks something. Every engine has them: a view that was
+    /// made on an old one names them.
+    private static var ofRequests: [DatabaseFunction] {
+        OrderedAggregates.all + [JSONFunctions.part] + JSONFunctions.ofBytes
+    }
+}
+
+extension Database {
+    /// Adds the functions and collations that every connection has.
+    func addBuiltInFunctions() {
+        for function in DatabaseFunction.builtIns { add(function: function, nil) }
+        if !EngineFeatures.current.supportsJSON {
             let code = ResultCode(rawValue: JSONTable.add(to: handle))
             precondition(code == .SQLITE_OK, "could not add the table json_each: \(code)")
         }
-        if !features.supportsJSONB { for function in JSONFunctions.binary { add(function: function, nil) } }
-        if features.sqliteVersionNumber < 3_053_000 {
-            for function in JSONFunctions.arrayInsertion { add(function: function, nil) }
-        }
-        for function in NewerFunctions.missing(in: features.sqliteVersionNumber) {
-            add(function: function, nil)
-        }
-    }
-
-    /// Adds the functions that requests call where the engine lacks something. Every engine has them: a view that was
-    /// made on an old one names them.
-    private func addFunctionsOfRequests() {
-        for function in OrderedAggregates.all + [JSONFunctions.part] + JSONFunctions.ofBytes {
-            add(function: function, nil)
-        }
-    }
-
-    /// Adds the functions and collations that every connection has.
-    func addBuiltInFunctions() {
-        let functions: [DatabaseFunction] = [
-            .capitalize, .lowercase, .uppercase, .localizedCapitalize, .localizedLowercase,
-            .localizedUppercase, .randomIdentifier,
-        ]
-        for function in functions { add(function: function, nil) }
-        addRefusedFunctions()
-        addMissingFunctions()
-        addFunctionsOfRequests()
         for collation in DatabaseCollation.builtIns { add(collation: collation, nil) }
     }
 }

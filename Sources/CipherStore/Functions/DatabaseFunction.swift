@@ -44,7 +44,7 @@ public struct DatabaseFunction: Sendable {
     public let name: String
 
     /// The number of arguments, -1 for any.
-    fileprivate let argumentCount: CInt
+    let argumentCount: CInt
     private let traits: FunctionRegistration.Traits
     private let implementation: Implementation
 
@@ -125,7 +125,9 @@ public struct DatabaseFunction: Sendable {
         return traits
     }
 
-    fileprivate func add(to handle: SQLiteConnection, _ watch: ConnectionWatch?) -> ResultCode {
+    fileprivate func add(
+        to handle: SQLiteConnection, _ watch: ConnectionWatch?, argumentCount: CInt
+    ) -> ResultCode {
         let code =
             switch implementation {
             case .function(let function):
@@ -139,7 +141,7 @@ public struct DatabaseFunction: Sendable {
         return ResultCode(rawValue: code)
     }
 
-    fileprivate func remove(from handle: SQLiteConnection) -> ResultCode {
+    fileprivate func remove(from handle: SQLiteConnection, argumentCount: CInt) -> ResultCode {
         ResultCode(
             rawValue: FunctionRegistration.remove(name: name, argumentCount: argumentCount, from: handle))
     }
@@ -185,16 +187,30 @@ extension Database {
     ///   use the connection.
     func add(function: DatabaseFunction, _ watch: ConnectionWatch?) {
         guard !isClosed else { return }
-        let code = function.add(to: handle, watch)
+        for count in functions.argumentCounts(of: function) { add(function, watch, argumentCount: count) }
+        functions.add(function, watch)
+    }
+
+    private func add(_ function: DatabaseFunction, _ watch: ConnectionWatch?, argumentCount: CInt) {
+        let code = function.add(to: handle, watch, argumentCount: argumentCount)
         precondition(code == .SQLITE_OK, "could not add the function \(function.name): \(code)")
-        functions.add(function.name, argumentCount: function.argumentCount)
     }
 
     /// Removes a function from the connection.
+    ///
+    /// A function that the library adds to each connection, such as `uuid`, takes the place of the app's own again.
     public func remove(function: DatabaseFunction) {
         guard !isClosed else { return }
-        let code = function.remove(from: handle)
-        precondition(code == .SQLITE_OK, "could not remove the function \(function.name): \(code)")
-        functions.remove(function.name, argumentCount: function.argumentCount)
+        if let builtIn = DatabaseFunction.builtIns.last(where: { $0 == function }) {
+            return add(function: builtIn, nil)
+        }
+        for count in functions.argumentCounts(of: function) {
+            let code = function.remove(from: handle, argumentCount: count)
+            precondition(code == .SQLITE_OK, "could not remove the function \(function.name): \(code)")
+        }
+        functions.remove(function)
+        // SQLite would call none of any number of arguments in its place.
+        guard function.argumentCount >= 0, let rest = functions.variadic(named: function.name) else { return }
+        add(rest.function, rest.watch, argumentCount: function.argumentCount)
     }
 }

@@ -171,19 +171,6 @@ import Testing
         }
     }
 
-    /// An app that makes identifiers of its own goes on to get those.
-    @Test(arguments: [nil, 0] as [Int?])
-    func anAppsOwnFunctionTakesThePlaceOfABuiltInOne(argumentCount: Int?) throws {
-        try DatabaseQueue().inDatabase { db throws in
-            try db.execute(sql: "CREATE TABLE t (id TEXT DEFAULT (uuid()), a)")
-            let own = DatabaseFunction("uuid", argumentCount: argumentCount, innocuous: true) { _ in "OWN" }
-            db.add(function: own)
-            try db.execute(sql: "INSERT INTO t (a) VALUES (1)")
-            let ids = try String.fetchAll(db, sql: "SELECT uuid() UNION ALL SELECT id FROM t")
-            #expect(ids == ["OWN", "OWN"])
-        }
-    }
-
     @Test func theBuiltInFunctionForIdentifiersTakesNoArguments() throws {
         try DatabaseQueue().inDatabase { db throws in
             let error = #expect(throws: DatabaseError.self) {
