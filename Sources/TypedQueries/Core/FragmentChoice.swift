@@ -13,9 +13,15 @@ public enum EngineChoice: UInt8, Sendable {
     case outerTableArguments = 6
     /// `'floor'`, a modifier of dates.
     case dateFloor = 7
-    /// Plans by comparisons that old engines get wrong. By `<` and `>` of several columns, SQLite 3.15 leaves out rows where the first is
-    /// the number of the row, or equal to one; by `IS` of a column behind `LEFT JOIN` it makes up rows.
+    /// Plans by comparisons that old engines get wrong: by `<` and `>` of several columns, SQLite 3.15 leaves out rows where the first is
+    /// the number of the row, or equal to one.
     case plannedComparison = 8
+    /// Plans by `IS` between two expressions that may be NULL: behind `LEFT JOIN`, also that of a view, SQLite 3.15 makes up rows by them.
+    case plannedIdentity = 9
+    /// What every engine has where it stands. It was another choice elsewhere.
+    case settled = 10
+    /// A row value that is assigned from a query. SQLite 3.15 makes a trigger with it, and each change that runs the trigger fails.
+    case rowAssignment = 11
 
     /// Whether the engine has it.
     public var isSupported: Bool {
@@ -25,9 +31,15 @@ public enum EngineChoice: UInt8, Sendable {
         case .aggregateFilter: features.supportsAggregateFilter
         case .iif: features.sqliteVersionNumber >= 3_032_000
         case .aggregateOrdering: features.sqliteVersionNumber >= 3_044_000
-        case .outerTableArguments, .dateFloor, .plannedComparison:
+        case .outerTableArguments, .dateFloor, .plannedComparison, .plannedIdentity:
             features.sqliteVersionNumber >= 3_046_000
+        case .settled, .rowAssignment: true
         }
+    }
+
+    /// Whether the engine has it in what a schema holds, such as a trigger.
+    var isSupportedInSchema: Bool {
+        self == .rowAssignment ? EngineFeatures.current.sqliteVersionNumber >= 3_033_000 : isSupported
     }
 }
 
@@ -51,6 +63,10 @@ public enum EngineNeed: UInt8, Sendable {
     case returning = 9
     /// `UPDATE … FROM` whose rows are those of the same table, with the columns that are assigned to.
     case updateFromItself = 10
+    /// `UPDATE … FROM` in a trigger, with an expression that gives several columns.
+    case rowAssignmentInTrigger = 11
+    /// `UPDATE … FROM`, with a view of the table that is changed. What is changed is the table before this mark.
+    case updateFromOwnView = 12
 
     /// The version of SQLite that has it.
     public var version: Int {
@@ -63,7 +79,7 @@ public enum EngineNeed: UInt8, Sendable {
         case .fullTextSearch: 3_009_000
         case .upsert: 3_024_000
         case .returning: 3_035_000
-        case .updateFromItself: 3_033_000
+        case .updateFromItself, .rowAssignmentInTrigger, .updateFromOwnView: 3_033_000
         }
     }
 
@@ -78,6 +94,8 @@ public enum EngineNeed: UInt8, Sendable {
         case .upsert: "ON CONFLICT in a trigger, a query plan or a region"
         case .returning: "RETURNING in a query plan or a region"
         case .updateFromItself: "UPDATE … FROM that reads the columns it assigns to"
+        case .updateFromOwnView: "UPDATE … FROM a view of the same table"
+        case .rowAssignmentInTrigger: "UPDATE … FROM in a trigger, with an expression of several columns,"
         }
     }
 
@@ -119,7 +137,7 @@ extension QueryFragment {
     public mutating func appendChoice(
         _ choice: EngineChoice, native: (inout QueryFragment) -> Void, emulated: (inout QueryFragment) -> Void
     ) {
-        guard !choice.isSupported else { return native(&self) }
+        guard !choice.isSupportedInSchema else { return native(&self) }
         var forms = (QueryFragment(), QueryFragment())
         native(&forms.0)
         emulated(&forms.1)

@@ -90,16 +90,22 @@ extension QueryFragment {
     }
 
     /// The piece with one form in the place of each choice: the one that this process' engine takes.
-    var withFormsOfEngine: QueryFragment {
+    var withFormsOfEngine: QueryFragment { withForms(\.isSupported) }
+
+    /// The same with the forms that it takes in what a schema holds.
+    var withFormsOfSchema: QueryFragment { withForms(\.isSupportedInSchema) }
+
+    private func withForms(_ isNative: (EngineChoice) -> Bool) -> QueryFragment {
         guard code.contains(Code.choice) else { return self }
         var result = QueryFragment()
         var value = 0
-        result.appendForms(code[...], bindings, &value)
+        result.appendForms(code[...], bindings, &value, isNative)
         return result
     }
 
     private mutating func appendForms(
-        _ source: ArraySlice<UInt8>, _ values: [QueryBinding], _ value: inout Int
+        _ source: ArraySlice<UInt8>, _ values: [QueryBinding], _ value: inout Int,
+        _ isNative: (EngineChoice) -> Bool
     ) {
         var index = source.startIndex
         while index < source.endIndex {
@@ -108,12 +114,12 @@ extension QueryFragment {
                 let start = index + Code.length(byte)
                 let middle = start + Int(source.load(UInt32.self, index + 2))
                 let end = middle + Int(source.load(UInt32.self, index + 6))
-                if EngineChoice(rawValue: source[index + 1])?.isSupported ?? true {
-                    appendForms(source[start..<middle], values, &value)
+                if EngineChoice(rawValue: source[index + 1]).map(isNative) ?? true {
+                    appendForms(source[start..<middle], values, &value, isNative)
                     value += Int(source.load(UInt16.self, index + 12))
                 } else {
                     value += Int(source.load(UInt16.self, index + 10))
-                    appendForms(source[middle..<end], values, &value)
+                    appendForms(source[middle..<end], values, &value, isNative)
                 }
                 index = end
                 continue

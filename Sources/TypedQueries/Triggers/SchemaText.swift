@@ -6,7 +6,7 @@ extension QueryFragment {
     /// What only some engines know is in the form of this one: a schema that has to work on all of them is made by the
     /// oldest.
     mutating func append(schemaText piece: QueryFragment) {
-        let other = piece.withFormsOfEngine.withBinaryJSON
+        let other = piece.withFormsOfSchema.withBinaryJSON
         if let error = other.bindings.lazy.compactMap(\.literalError).first {
             // The parameter makes the statement fail, with the reason.
             append(binding: .invalid(error))

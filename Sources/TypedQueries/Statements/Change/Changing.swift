@@ -52,7 +52,7 @@ extension Where {
         let subquery = FromSubquery(source, condition)
         if !isNative { assigned.joined = JoinedAssignments(subquery) }
         updates(&assigned, Other.columns)
-        if var joined = assigned.joined {
+        if let joined = assigned.joined {
             joined.write(to: &assigned.assignments)
             // The subquery would read what was written to rows before.
             if assigned.assignments.rereads(joined.columns, of: From.self) {

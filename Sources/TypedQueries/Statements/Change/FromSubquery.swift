@@ -6,25 +6,34 @@ struct FromSubquery {
         var fragment = QueryFragment(" FROM ")
         fragment.append(rows)
         condition.write(" WHERE ", to: &fragment)
-        fragment.append(literal: " LIMIT 1)")
         source = fragment
     }
 
-    func selecting(_ expression: QueryFragment) -> QueryFragment {
+    func selecting(_ expression: QueryFragment, inOrder order: QueryFragment = "") -> QueryFragment {
         var fragment = QueryFragment("(SELECT ")
         fragment.append(expression)
         fragment.append(source)
+        if !order.isEmpty {
+            fragment.append(literal: " ORDER BY ")
+            fragment.append(order)
+        }
+        fragment.append(literal: " LIMIT 1)")
         return fragment
     }
 }
 
 /// What the subquery is to give. One gives all values: several might each take another row.
 struct JoinedAssignments {
+    /// A column and what is assigned to it; several columns, where one expression gives them all.
+    private struct Item {
+        let names: [String]
+        let value: QueryFragment
+    }
+
     private let subquery: FromSubquery
     /// The columns that are assigned to, in this way or another.
     private(set) var columns: [String] = []
-    private var names: [String] = []
-    private var values = QueryFragment()
+    private var items: [Item] = []
 
     init(_ subquery: FromSubquery) { self.subquery = subquery }
 
@@ -33,37 +42,66 @@ struct JoinedAssignments {
 
     /// Adds columns, and the expressions that are assigned to them.
     mutating func append(_ columns: [String], _ expressions: QueryFragment) {
-        self.columns += columns
-        names += columns
-        SelectClauses.join(&values, expressions)
+        assign(columns)
+        let terms = columns.count > 1 ? expressions.columnTerms : [expressions]
+        if terms.count == columns.count {
+            items += zip(columns, terms).map { Item(names: [$0], value: $1) }
+        } else {
+            items.append(Item(names: columns, value: expressions))
+        }
     }
 
     /// Adds those of a group.
     mutating func append(_ other: JoinedAssignments) {
-        columns += other.columns
-        names += other.names
-        SelectClauses.join(&values, other.values)
+        assign(other.columns)
+        items += other.items
     }
 
-    /// Notes that columns are assigned to in another way. It counts if it is the last for a column, so what came before is written.
-    mutating func assign(_ columns: [String], in assignments: inout QueryFragment) {
-        if columns.contains(where: names.contains) { write(to: &assignments) }
+    /// Notes that columns are assigned to in another way. The last assignment to a column counts, so others are left out.
+    mutating func assign(_ columns: [String]) {
+        items.removeAll { item in
+            item.names.allSatisfy { name in columns.contains { $0.isSameIdentifier(as: name) } }
+        }
         self.columns += columns
     }
 
     /// Adds the assignment to others.
-    mutating func write(to assignments: inout QueryFragment) {
-        guard !names.isEmpty else { return }
+    func write(to assignments: inout QueryFragment) {
+        guard !items.isEmpty else { return }
         assignments.separate()
-        if names.count > 1 { assignments.append(literal: "(") }
-        for (index, name) in names.enumerated() {
+        guard items.count > 1 || items[0].names.count > 1 else { return writeEach(to: &assignments) }
+        assignments.appendChoice(.rowAssignment, native: writeRow, emulated: writeEach)
+    }
+
+    private func writeRow(to assignments: inout QueryFragment) {
+        assignments.append(literal: "(")
+        for (index, name) in items.flatMap(\.names).enumerated() {
             if index > 0 { assignments.append(literal: ", ") }
             assignments.append(identifier: name)
         }
-        assignments.append(sql: names.count > 1 ? ") = " : " = ")
+        assignments.append(literal: ") = ")
+        var values = QueryFragment()
+        for item in items { SelectClauses.join(&values, item.value) }
         assignments.append(subquery.selecting(values))
-        names = []
-        values = QueryFragment()
+    }
+
+    /// Adds a subquery for each column. An order by all values makes each take the same row.
+    private func writeEach(to assignments: inout QueryFragment) {
+        var order = QueryFragment()
+        for item in items where items.count > 1 {
+            order.separate()
+            // An integer alone would be the number of a column.
+            order.append(literal: "ifnull((")
+            order.append(item.value.withoutNames)
+            order.append(literal: "), NULL) COLLATE BINARY")
+        }
+        for (index, item) in items.enumerated() {
+            if index > 0 { assignments.append(literal: ", ") }
+            if item.names.count > 1 { assignments.require(.rowAssignmentInTrigger) }
+            assignments.append(identifier: item.names[0])
+            assignments.append(literal: " = ")
+            assignments.append(subquery.selecting(item.value, inOrder: order))
+        }
     }
 }
 

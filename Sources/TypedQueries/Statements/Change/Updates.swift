@@ -60,7 +60,7 @@ public struct Updates<Base: Table> {
     public mutating func setColumn<Value: QueryRepresentable>(
         _ column: TableColumn<Base, Value>, to value: Value.QueryOutput
     ) {
-        joined?.assign(column.writableQueryColumnNames, in: &assignments)
+        joined?.assign(column.writableQueryColumnNames)
         assignments.separate()
         var row = RowWriter(assignments)
         assignments = QueryFragment()
@@ -115,7 +115,7 @@ public struct Updates<Base: Table> {
         set {
             if let others = newValue.updates.joined {
                 // Of a group, one property is assigned at a time.
-                if !newValue.updates.assignments.isEmpty { joined?.assign(others.columns, in: &assignments) }
+                if !newValue.updates.assignments.isEmpty { joined?.assign(others.columns) }
                 joined?.append(others)
             }
             guard !newValue.updates.assignments.isEmpty else { return }
