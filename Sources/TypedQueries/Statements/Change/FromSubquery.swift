@@ -114,7 +114,7 @@ extension QueryFragment {
             name.append(identifier: column)
             return name.code
         }
-        var (isSource, isRead) = (false, false)
+        var (sources, read): (Set<ObjectIdentifier>, Set<ObjectIdentifier>) = ([], [])
         var index = 0
         while index < code.count {
             let (kind, start) = (code[index], index)
@@ -126,14 +126,22 @@ extension QueryFragment {
             let reads =
                 kind == Code.columns || kind == Code.names
                 || kind == Code.tableName && names.contains { rest.starts(with: $0) }
-            guard ObjectIdentifier(table) == ObjectIdentifier(type) else {
-                if reads { return true }
-                continue
+            if kind == Code.tableSource { sources.insert(ObjectIdentifier(table)) }
+            guard reads else { continue }
+            // Without a subquery on the table itself, its own name is that of the row that is changed, and the rows of a trigger
+            // stay as they are.
+            guard ObjectIdentifier(table) == ObjectIdentifier(type) || table.isRowOfTrigger else {
+                return true
             }
-            isSource = isSource || kind == Code.tableSource
-            isRead = isRead || reads
+            read.insert(ObjectIdentifier(table))
         }
-        // Without a subquery on the table itself, its own name is that of the row that is changed.
-        return isSource && isRead
+        return !sources.isDisjoint(with: read)
+    }
+}
+
+extension Table {
+    /// Whether the table has the name of a row that a trigger knows.
+    fileprivate static var isRowOfTrigger: Bool {
+        [NewRowName.aliasName, OldRowName.aliasName].contains(tableAlias)
     }
 }
