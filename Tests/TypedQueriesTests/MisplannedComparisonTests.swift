@@ -21,6 +21,53 @@ import TypedQueries
         }
     }
 
+    @Test func aLeftJoinMakesUpNoRowForAValueThatIsNull() throws {
+        try withStore { db throws in
+            let none: Int? = nil
+            let before = RemindersList.leftJoin(Reminder.where { $0.priority.is(none) }) {
+                $0.id.eq($1.listID)
+            }
+            let found = try before.order { ($0.id, $1.id) }.select { ($0.title, $1.title) }.fetchAll(db)
+            #expect(found.map(\.0) == ["Home", "Empty"])
+            #expect(found.map(\.1) == ["Bread", nil])
+            let lists = RemindersList.leftJoin(Reminder.all) { $0.id.eq($1.listID) }
+                .order { ($0.id, $1.id) }
+            let text: String? = nil
+            let collated = lists.where { $1.title.collate(.nocase).is(text) }
+            let titles = try collated.select { list, _ in list.title }.fetchAll(db)
+            #expect(titles == ["Empty"])
+            let property = lists.where {
+                SQLQueryExpression($1.hasNoPriority.queryFragment, as: Bool.self)
+            }
+            let lacking = try property.select { list, _ in list.title }.fetchAll(db)
+            #expect(lacking == ["Home", "Empty"])
+        }
+    }
+
+    @Test func aLeftJoinMakesUpNoRowForAnExpressionThatIsNull() throws {
+        try withStore { db throws in
+            let before = RemindersList.leftJoin(Reminder.where { $0.priority.is($0.stamps.updatedAt) }) {
+                $0.id.eq($1.listID)
+            }
+            let titles = try before.order { list, _ in list.id }.select { list, _ in list.title }
+                .fetchAll(db)
+            #expect(titles == ["Empty"])
+        }
+    }
+
+    @Test func rowsAreFoundByAnIndexWhereAValueIsAsked() throws {
+        try withStore { db throws in
+            try db.execute(sql: "CREATE INDEX byPriority ON reminders(priority)")
+            for value in [3, nil] {
+                let plan = try Reminder.where { $0.priority.is(value) }.queryPlan(db)
+                #expect(plan.description.contains("byPriority"))
+            }
+            let joined = RemindersList.leftJoin(Reminder.all) { $0.position.is($1.priority) }
+            let plan = try joined.queryPlan(db)
+            #expect(plan.description.contains("byPriority"))
+        }
+    }
+
     @Test func groupsAreGreaterWhoseFirstColumnIsTheNumberOfARow() throws {
         try withStore { db throws in
             try db.execute(
@@ -38,4 +85,8 @@ import TypedQueries
             #expect(first == ["Milk", "Bread"])
         }
     }
+}
+
+extension Reminder.TableColumns {
+    fileprivate var hasNoPriority: some QueryExpression<Bool> { priority.is(Int?.none) }
 }

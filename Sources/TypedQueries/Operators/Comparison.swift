@@ -3,21 +3,21 @@ public struct Comparison<Left: QueryExpression, Right: QueryExpression, QueryVal
     @usableFromInline let left: Left
     @usableFromInline let symbol: StaticString
     @usableFromInline let right: Right
-    @usableFromInline let isMisplanned: Bool
+    @usableFromInline let planning: ComparisonPlanning
 
-    /// - parameter isMisplanned: Whether old engines must not plan by it, see ``EngineChoice/plannedComparison``.
+    /// - parameter planning: How old engines may plan by it.
     @inlinable
-    init(_ left: Left, _ symbol: StaticString, _ right: Right, isMisplanned: Bool = false) {
+    init(_ left: Left, _ symbol: StaticString, _ right: Right, planning: ComparisonPlanning = .any) {
         self.left = left
         self.symbol = symbol
         self.right = right
-        self.isMisplanned = isMisplanned
+        self.planning = planning
     }
 
     /// Adds the expressions, each between parentheses.
     @inlinable
     public func write(to fragment: inout QueryFragment) {
-        guard !isMisplanned else { return fragment.append(misplanned: self) }
+        guard planning == .any else { return fragment.append(misplanned: self) }
         writeComparison(to: &fragment)
     }
 
@@ -85,7 +85,7 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     @inlinable
     public func `is`<Other: QueryExpression>(_ other: Other) -> Comparison<Self, Other, Bool>
     where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
-        Comparison(self, " IS ", other, isMisplanned: OuterColumns.contain(Self.self, Other.self))
+        Comparison(self, " IS ", other, planning: .identity)
     }
 
     /// `IS NOT`: whether the two are different, where NULL equals NULL.
@@ -107,7 +107,7 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     @inlinable
     public func lt<Other: QueryExpression>(_ other: Other) -> Comparison<Self, Other, Bool>
     where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
-        Comparison(self, " < ", other, isMisplanned: QueryValue.columnWidth > 1)
+        Comparison(self, " < ", other, planning: QueryValue.columnWidth > 1 ? .rows : .any)
     }
 
     /// `<=`
@@ -121,7 +121,7 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     @inlinable
     public func gt<Other: QueryExpression>(_ other: Other) -> Comparison<Self, Other, Bool>
     where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
-        Comparison(self, " > ", other, isMisplanned: QueryValue.columnWidth > 1)
+        Comparison(self, " > ", other, planning: QueryValue.columnWidth > 1 ? .rows : .any)
     }
 
     /// `>=`
@@ -181,7 +181,7 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     public func `is`(_ value: QueryValue.QueryOutput) -> Comparison<
         Self, BindQueryExpression<QueryValue>, Bool
     > {
-        Comparison(self, " IS ", BindQueryExpression(value), isMisplanned: OuterColumns.contain(Self.self))
+        Comparison(self, " IS ", BindQueryExpression(value), planning: .identity)
     }
 
     /// `IS NOT`, with a value of the type that the representation is of.
@@ -221,7 +221,7 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     public func `is`(_ value: BindQueryExpression<QueryValue>) -> Comparison<
         Self, BindQueryExpression<QueryValue>, Bool
     > {
-        Comparison(self, " IS ", value, isMisplanned: OuterColumns.contain(Self.self))
+        Comparison(self, " IS ", value, planning: .identity)
     }
 
     /// `IS NOT`, with a value that is stored as this expression's.

@@ -1,28 +1,80 @@
 // Comparisons that SQLite 3.15 finds rows by, and finds wrong ones.
 
+/// How old engines may plan by a comparison.
+@usableFromInline enum ComparisonPlanning: Sendable {
+    /// As they like.
+    case any
+    /// Not: it is one of rows, see ``EngineChoice/plannedComparison``.
+    case rows
+    /// Only where one side is a value, see ``EngineChoice/plannedIdentity``.
+    case identity
+}
+
 extension QueryFragment {
-    /// Adds a comparison, as an expression that says nothing to the planner of old engines.
+    /// Adds a comparison, as an expression that says nothing to the planner of old engines, where they would plan wrongly by it.
     @usableFromInline mutating func append<Left, Right, Value>(
         misplanned comparison: Comparison<Left, Right, Value>
     ) {
-        append(onlyWithout: .plannedComparison) { $0.append(literal: "+(") }
-        comparison.writeComparison(to: &self)
-        append(onlyWithout: .plannedComparison) { $0.append(literal: ")") }
+        guard !EngineChoice.plannedComparison.isSupported else {
+            return comparison.writeComparison(to: &self)
+        }
+        guard comparison.planning == .identity else {
+            return append(outOfPlansOf: .plannedComparison) { comparison.writeComparison(to: &$0) }
+        }
+        // By a value that is not NULL, and by the word NULL, they find the right rows; by a parameter that is NULL they don't.
+        let (left, right) = (comparison.left.queryFragment, comparison.right.queryFragment)
+        if right.isNullParameter {
+            append(left, " IS ", "NULL")
+        } else if right.isParameter || left.isParameter && !left.isNullParameter {
+            append(left, " IS ", right)
+        } else {
+            append(outOfPlansOf: .plannedIdentity) { $0.append(left, " IS ", right) }
+        }
     }
-}
 
-/// A column of a table that an outer join may not find.
-private protocol OuterColumn {}
+    private mutating func append(_ left: QueryFragment, _ symbol: StaticString, _ right: QueryFragment) {
+        append(literal: "(")
+        append(left)
+        append(literal: ")")
+        append(literal: symbol)
+        append(literal: "(")
+        append(right)
+        append(literal: ")")
+    }
 
-extension TableColumn: OuterColumn where Root: OptionalRow {}
+    private mutating func append(outOfPlansOf choice: EngineChoice, _ write: (inout QueryFragment) -> Void) {
+        append(onlyWithout: choice) { $0.append(literal: "+(") }
+        write(&self)
+        append(onlyWithout: choice) { $0.append(literal: ")") }
+    }
 
-extension GeneratedColumn: OuterColumn where Root: OptionalRow {}
+    private var isParameter: Bool { code == [Code.parameter] }
 
-/// Finds such columns.
-@usableFromInline enum OuterColumns {
-    /// Whether one of two types of expressions is that of such a column, and the engine must not plan by it.
-    @usableFromInline static func contain(_ left: Any.Type, _ right: Any.Type = Never.self) -> Bool {
-        guard !EngineChoice.plannedComparison.isSupported else { return false }
-        return left is any OuterColumn.Type || right is any OuterColumn.Type
+    private var isNullParameter: Bool {
+        guard isParameter, let value = bindings.first else { return false }
+        return switch value {
+        case .null: true
+        // SQLite stores it as NULL.
+        case .double(let number): number.isNaN
+        default: false
+        }
+    }
+
+    /// The constraint of a left join, by whose own comparisons old engines may plan: they are only asked of the joined table.
+    var settlingIdentities: QueryFragment {
+        guard !EngineChoice.plannedIdentity.isSupported, code.contains(Code.choice) else { return self }
+        // A statement within it may have a left join of its own.
+        let select = Array("SELECT".utf8)
+        guard !code.indices.contains(where: { code[$0...].starts(with: select) }) else { return self }
+        var result = self
+        var index = 0
+        // The forms of a choice stand behind it, item by item.
+        while index < code.count {
+            if code[index] == Code.choice, code[index + 1] == EngineChoice.plannedIdentity.rawValue {
+                result.code[index + 1] = EngineChoice.settled.rawValue
+            }
+            index += Code.length(code[index])
+        }
+        return result
     }
 }

@@ -29,6 +29,7 @@ extension SelectClauses {
         if joined.conditionalSource != nil, joined.source.mentionsElements() {
             condition = QueryFragment(binding: .invalid(.joinedElements))
         }
+        if kind == .left { condition = condition.settlingIdentities }
         if kind.keepsRight {
             joins.require(.outerJoins)
             other.enclose(scopeOf: type)
