@@ -119,6 +119,21 @@ import TypedQueries
         }
     }
 
+    @Test func aRightJoinKeepsRowsWithoutElements() throws {
+        let titles = [String].JSONRepresentation(queryOutput: ["Work"])
+        let joined = titles.jsonEach().rightJoin(RemindersList.all) { $0.value.eq($1.title) }
+            .order { $1.id }.select { ($0.key, $1.title) }
+        // A condition would be asked of the rows that are kept.
+        let text = joined.query.prepare { "?\($0)" }.sql
+        #expect(text.contains("FROM json_each(?1)"))
+        try withStore { db throws in
+            guard EngineFeatures.current.sqliteVersionNumber >= 3_039_000 else { return }
+            let rows = try joined.fetchAll(db)
+            #expect(rows.map(\.0) == [nil, 0, nil])
+            #expect(rows.map(\.1) == ["Home", "Work", "Empty"])
+        }
+    }
+
     @Test func theTextOfNewEnginesHasTheArgumentAlone() throws {
         let query = lists.where { _, reminder in
             reminder.tags.jsonEach().where { $0.key > 0 || $0.value.eq("food") }.exists()

@@ -9,6 +9,9 @@
     private let tableName: String
     private let arguments: [Argument]
     private var alias: String?
+    /// Whether old engines take the arguments as a condition. It would be asked of rows that a right join keeps without elements, and
+    /// engines with right joins take the arguments of the first table as such.
+    var isCondition = true
 
     init(_ tableName: String, _ arguments: [Argument]) {
         self.tableName = tableName

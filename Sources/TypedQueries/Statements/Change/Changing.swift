@@ -90,7 +90,7 @@ extension SelectClauses {
             !isDistinct && commonTables.isEmpty && joins.isEmpty && groups.isEmpty && groupConditions.isEmpty
             && limit.isEmpty
         guard !isTable else {
-            if let call = conditionalSource, !EngineChoice.outerTableArguments.isSupported {
+            if let call = conditionOfSource, !EngineChoice.outerTableArguments.isSupported {
                 fragment.append(call.table)
                 conditions.append(call.condition)
             } else {

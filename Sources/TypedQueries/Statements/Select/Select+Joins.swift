@@ -94,7 +94,7 @@ extension SelectClauses {
     ) {
         writeSource(of: type, to: &fragment)
         fragment.append(literal: " ON ")
-        guard let call = conditionalSource else { return fragment.append(constraint) }
+        guard let call = conditionOfSource else { return fragment.append(constraint) }
         call.write(to: &fragment) { $0.append(constraint) }
     }
 }
@@ -106,7 +106,10 @@ extension Select {
         as type: Select<New, Root, NewJoins>.Type
     ) -> Select<New, Root, NewJoins> {
         var clauses = clauses
-        if kind.keepsRight { clauses.enclose(scopeOf: From.self) }
+        if kind.keepsRight {
+            clauses.enclose(scopeOf: From.self)
+            clauses.conditionalSource?.isCondition = false
+        }
         clauses.join(kind, Other.self, other.asSelect().clauses, on: condition)
         return Select<New, Root, NewJoins>(clauses: clauses)
     }

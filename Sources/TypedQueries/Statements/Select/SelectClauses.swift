@@ -84,7 +84,7 @@ public struct SelectClauses: Hashable, Sendable {
     /// Adds the table, or what is there instead of one.
     func writeSource<From: Table>(of type: From.Type, to fragment: inout QueryFragment) {
         guard !source.isEmpty else { return fragment.append(sourceOf: From.self) }
-        guard let call = conditionalSource else { return fragment.append(source) }
+        guard let call = conditionOfSource else { return fragment.append(source) }
         fragment.appendChoice(.outerTableArguments) {
             $0.append(source)
         } emulated: {
@@ -92,8 +92,13 @@ public struct SelectClauses: Hashable, Sendable {
         }
     }
 
+    /// The arguments of what is selected from, where old engines take them as a condition.
+    var conditionOfSource: ConditionalSource? {
+        conditionalSource.flatMap { $0.isCondition ? $0 : nil }
+    }
+
     private func writeConditions(to fragment: inout QueryFragment) {
-        guard let call = conditionalSource else { return conditions.write("\nWHERE ", to: &fragment) }
+        guard let call = conditionOfSource else { return conditions.write("\nWHERE ", to: &fragment) }
         guard conditions.isEmpty else {
             fragment.append(literal: "\nWHERE ")
             return call.write(to: &fragment) { conditions.writeConjunction(to: &$0) }
