@@ -38,6 +38,9 @@ struct FragmentRenderer {
     private var hidesValues = false
     private(set) var needs: [EngineNeed] = []
 
+    /// Whether it is a change that must not take values from views of its table.
+    private(set) var isUpdateFromViews = false
+
     /// The tables whose rows' numbers are asked for.
     private(set) var numberedTables: [any Table.Type] = []
 
@@ -86,7 +89,7 @@ struct FragmentRenderer {
                 text.append(code[index])
                 index += 1
             case QueryFragment.Code.need:
-                if let need = EngineNeed(rawValue: code[index]) { needs.append(need) }
+                note(EngineNeed(rawValue: code[index]))
                 index += 1
             case QueryFragment.Code.choice: index = renderChoice(code, index)
             case QueryFragment.Code.naming, QueryFragment.Code.namingEnd: continue
@@ -94,6 +97,12 @@ struct FragmentRenderer {
             default: text.append(byte)
             }
         }
+    }
+
+    private mutating func note(_ need: EngineNeed?) {
+        guard let need else { return }
+        // Only the schema says whether there is a view.
+        if need == .updateFromOwnView { isUpdateFromViews = true } else { needs.append(need) }
     }
 
     private mutating func renderParameter() {

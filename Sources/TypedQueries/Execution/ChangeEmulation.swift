@@ -75,13 +75,7 @@ struct ChangeEmulation {
 
     /// Whether it is a view that is changed, by its triggers. Its rows have no numbers by which they could be read.
     private func changesView() throws -> Bool {
-        guard let table = parts.table else { return false }
-        // The first database that has the name counts.
-        for schema in table.schemaName.map({ [$0] }) ?? ["temp", "main"] {
-            if try db.tableExists(table.tableName, in: schema) { return false }
-            if try db.viewExists(table.tableName, in: schema) { return true }
-        }
-        return try table.schemaName == nil && db.viewExists(table.tableName)
+        try parts.table.map(db.isView) ?? false
     }
 
     /// Updates the rows.

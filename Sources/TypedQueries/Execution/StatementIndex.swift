@@ -159,6 +159,7 @@ extension Database {
     private func check(_ renderer: FragmentRenderer, of fragment: QueryFragment, sql: String) throws {
         try renderer.check(sql: sql)
         for table in renderer.numberedTables { try requireRowNumber(of: table, sql: sql) }
+        if renderer.isUpdateFromViews { try requireNoOwnView(in: fragment, sql: sql) }
         // A trigger or view with a parameter in it is a syntax error, which would hide the reason.
         for value in renderer.values where fragment.bindings.indices.contains(value) {
             if case .invalid(let error) = fragment.bindings[value] { throw error }

@@ -32,7 +32,8 @@ extension Where {
     ///
     /// When several rows of the other table meet the condition, one of them is taken, whatever the order of its query. SQLite
     /// before 3.33 gets subqueries instead. There, a statement throws that takes values from columns of the same table to which it
-    /// assigns: it would take those that it has assigned already.
+    /// assigns, or from a view of it: it would take those that it has assigned already. It takes what triggers of the table write to
+    /// the other one meanwhile, and in a trigger what a view gives.
     ///
     /// - parameters:
     ///     - policy: What happens to rows in the way.
@@ -54,6 +55,7 @@ extension Where {
         updates(&assigned, Other.columns)
         if let joined = assigned.joined {
             joined.write(to: &assigned.assignments)
+            assigned.assignments.markOwnViews()
             // The subquery would read what was written to rows before.
             if assigned.assignments.rereads(joined.columns, of: From.self) {
                 assigned.assignments.require(.updateFromItself)

@@ -106,6 +106,15 @@ struct JoinedAssignments {
 }
 
 extension QueryFragment {
+    /// Marks assignments that may take values from a view of the table that is changed.
+    mutating func markOwnViews() {
+        guard !isEmpty else { return }
+        var marked = QueryFragment()
+        marked.require(.updateFromOwnView)
+        marked.append(self)
+        self = marked
+    }
+
     /// Whether columns of a table that is changed are read from rows beside the one that is changed: under another name, or by a
     /// subquery on the table.
     func rereads<Root: Table>(_ columns: [String], of type: Root.Type) -> Bool {
