@@ -89,13 +89,17 @@ extension TableTracking {
     ///
     /// Hidden rows of a table that was dropped in the open transaction wait on. Among the rows that were kept nothing
     /// stands against them, and the table that is made of a copy would seem to lack them: they would count as deleted.
-    func unpark() throws {
+    ///
+    /// - returns: How many rows found their place, or values of rows.
+    @discardableResult
+    func unpark() throws -> Int64 {
         let parking = try Parking(db, now: environment.milliseconds())
-        guard parking.isInUse else { return }
+        guard parking.isInUse else { return 0 }
         let muting = try Muting(db)
         let settlement = try Settlement(
             withinSchemaChange: db, environment, parking, leavingOut: droppedTables)
         try settlement.run(isFull: true, parking, muting)
+        return parking.shownRowCount
     }
 
     /// Ends the tracking of tables.

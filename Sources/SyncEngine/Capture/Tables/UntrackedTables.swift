@@ -36,7 +36,7 @@ extension TableTracking {
     /// A value that only one side changed is that side's. Of one that both changed, the peers' has a time and stands;
     /// the one of here goes to the journal. A row that is missing here comes back, and one that peers deleted goes,
     /// unless it was written here. Which rows go is decided for all tables together: the one that refers to a row may
-    /// go as well.
+    /// go as well, or have another parent for the peers.
     func trackAgain(_ tables: [(kept: SyncedTable, definition: TableDefinition)]) throws {
         guard !tables.isEmpty else { return }
         for (_, definition) in tables {
@@ -57,11 +57,16 @@ extension TableTracking {
         for table in again {
             try parkMissingRows(of: table.table, table.kept)
             for column in table.mergedColumns { try merge(column, table.table, table.kept) }
+            try logValues(
+                of: table.table, inColumns: table.columnsAdded, table.definition, where: table.isKept)
+            try keepWaitingKeys(of: table.table, in: table.kept)
         }
-        try RefusableDeletions(db: db, rows: deletions).run()
+        try delete(deletions, of: again.map(\.table))
         for table in again {
             try logNewRows(of: table.table, table.kept)
-            try logValues(of: table.table, inColumns: table.columnsAdded, table.definition)
+            try logValues(
+                of: table.table, inColumns: table.columnsAdded, table.definition, where: "NOT \(table.isKept)"
+            )
             try removeKept(table.kept)
         }
         // Before peers' values are written: a row that they hide would take along what was logged of it.
@@ -86,6 +91,11 @@ extension TableTracking {
                     MergedColumn(column, here: column.name, kept: $0.name)
                 }
             }
+        }
+
+        /// Whether peers have a row, as SQL.
+        var isKept: String {
+            "(\(table.keyAsBytes) IN (SELECT \(kept.key.quotedDatabaseIdentifier) FROM \(kept.qualifiedName)))"
         }
 
         /// The conditions under which nobody wrote to a row here, as SQL.
@@ -139,6 +149,17 @@ extension TableTracking {
                 SELECT t.\(key) \(joined(table, kept, with: "LEFT JOIN"))
                 WHERE \(conditions.joined(separator: " AND "))
                 """)
+    }
+
+    /// Lists the rows that wait among those that were kept: one that finds its place is no new row.
+    private func keepWaitingKeys(of table: SyncedTable, in kept: SyncedTable) throws {
+        try db.execute(
+            sql: """
+                INSERT OR IGNORE INTO \(kept.qualifiedName) (\(kept.key.quotedDatabaseIdentifier))
+                SELECT w.pk FROM (
+                    SELECT pk FROM _sync_shadow WHERE tbl = :table UNION SELECT pk FROM _sync_hidden WHERE tbl = :table) AS w
+                WHERE NOT EXISTS (SELECT 1 FROM \(table.qualifiedName) AS t WHERE \(table.keyMatch("w.pk", of: "t")))
+                """, arguments: ["table": table.number])
     }
 
     private func merge(_ merged: MergedColumn, _ table: SyncedTable, _ kept: SyncedTable) throws {

@@ -38,7 +38,7 @@ struct EnforcedKeys {
                 """)
     }
 
-    /// The condition that a row `c` has no parent, as ``ForeignKey/isOrphan`` has it.
+    /// The condition that a row `c` has no parent, as ``ForeignKey/isOrphan`` has it. One that is about to go is none.
     ///
     /// - parameters:
     ///     - columns: What SQLite says of the key, a row for each of its columns.
@@ -54,10 +54,11 @@ struct EnforcedKeys {
             isSet.append("c.\(from) IS NOT NULL")
             matches.append("p.\(to.quotedDatabaseIdentifier) = +c.\(from)")
         }
-        return """
-            \(isSet.joined(separator: " AND ")) AND NOT EXISTS (
-                SELECT 1 FROM main.\(parent.quotedDatabaseIdentifier) AS p WHERE \(matches.joined(separator: " AND ")))
-            """
+        return try """
+        \(isSet.joined(separator: " AND ")) AND NOT EXISTS (
+            SELECT 1 FROM main.\(parent.quotedDatabaseIdentifier) AS p
+            WHERE \(matches.joined(separator: " AND ")) AND \(DoomedRows.excludes(db, in: parent)))
+        """
     }
 
     /// Looks at a row that was written.
