@@ -45,12 +45,14 @@ struct RefusableDeletions {
     /// - parameter isForced: Whether keys do not count that are checked at the end of the transaction.
     /// - returns: The rows that stay.
     private func deleteAll(whateverRefersToThem isForced: Bool) throws -> [Row] {
-        var rest = rows
+        // What refers to a row was mostly inserted after it, and goes before it.
+        var rest = Array(rows.reversed())
         var count: Int
         repeat {
             count = rest.count
-            // What refers to a row can be one of those that come after it.
             rest = try rest.filter { try !delete($0.key, from: $0.table, whateverRefersToIt: isForced) }
+            // A chain in the other order would lose one row in each pass.
+            rest.reverse()
         } while !rest.isEmpty && rest.count < count
         return rest
     }

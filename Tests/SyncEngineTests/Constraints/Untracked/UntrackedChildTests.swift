@@ -133,6 +133,38 @@ import Testing
         }
     }
 
+    /// Each attempt is a savepoint of its own, and in the wrong order a chain would take as many as the square of its length.
+    @Test(arguments: Self.refusing, [true, false])
+    func aLongChainTakesFewAttempts(action: String, parentsAreFirst: Bool) throws {
+        let count: UInt8 = 60
+        let a = try stores.create(
+            schema: "CREATE TABLE node (id BLOB PRIMARY KEY, parent BLOB REFERENCES node \(action))",
+            tables: ["node"])
+        for number in parentsAreFirst ? Array(1...count) : (1...count).reversed() {
+            try a.execute("INSERT INTO node (id) VALUES (?)", [key(number)])
+        }
+        for number in 2...count {
+            try a.execute("UPDATE node SET parent = ? WHERE id = ?", [key(number - 1), key(number)])
+        }
+        let b = try stores.clone(a, as: "b.db")
+        try b.synchronizer.untrack(["node"])
+        for number in (1...count).reversed() {
+            try a.execute("DELETE FROM node WHERE id = ?", [key(number)])
+        }
+        try b.sync(a)
+        var attemptCount = 0
+        b.queue.inDatabase { db in
+            db.trace { event in
+                if "\(event)".hasPrefix("DELETE FROM main.\"node\"") { attemptCount += 1 }
+            }
+        }
+        try b.synchronizer.track(["node"])
+        b.queue.inDatabase { $0.trace(options: []) }
+        try b.sync(a)
+        #expect((Int(count)...2 * Int(count)).contains(attemptCount))
+        for replica in [a, b] { #expect(try self.count(replica, "node") == 0) }
+    }
+
     /// Parents come before their children by their keys.
     @Test(arguments: Self.refusing)
     func aTreeGoesBesideARowThatStays(action: String) throws {
