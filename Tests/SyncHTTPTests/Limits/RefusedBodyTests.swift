@@ -50,13 +50,19 @@ private struct Connection {
     ///
     /// - returns: Whether the answer says that the connection ends.
     func answer() throws -> Bool {
-        channel.write(AnswerPart.head(.init(status: .badRequest)), promise: nil)
-        channel.writeAndFlush(AnswerPart.end(nil), promise: nil)
+        writeAnswer()
+        channel.flush()
         var isLast = false
         while let part = try channel.readOutbound(as: AnswerPart.self) {
             if case .head(let head) = part { isLast = head.headerFields[.connection] == "close" }
         }
         return isLast
+    }
+
+    /// Answers a request while nothing can be sent.
+    func writeAnswer() {
+        channel.write(AnswerPart.head(.init(status: .badRequest)), promise: nil)
+        channel.write(AnswerPart.end(nil), promise: nil)
     }
 
     /// How many parts of requests came through.
@@ -119,6 +125,19 @@ private struct Connection {
         connection.expectLasting(seconds: 14)
         connection.receive(body(40_000))
         connection.expectEnded(seconds: 1)
+        try connection.end()
+    }
+
+    @Test func answersThatAreSentTogetherEndNothingAfterTheLastRest() throws {
+        let connection = try Connection()
+        connection.receive(head(100_000))
+        connection.writeAnswer()
+        connection.receive(body(100_000), .end(nil), head(100))
+        connection.writeAnswer()
+        connection.channel.flush()
+        connection.expectLasting(seconds: 1)
+        connection.receive(body(100), .end(nil))
+        connection.expectLasting(seconds: 100)
         try connection.end()
     }
 

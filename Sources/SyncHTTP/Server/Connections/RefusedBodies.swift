@@ -145,6 +145,7 @@ final class RefusedBodies: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func endConnection(_ context: ChannelHandlerContext) {
+        stop()
         deadline = context.eventLoop.assumeIsolated().scheduleTask(in: bounds.time) { () -> Void in
             context.close(promise: nil)
         }
@@ -156,6 +157,8 @@ final class RefusedBodies: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func expectProgress(_ context: ChannelHandlerContext) {
+        // Answers that could not be sent at first arrive together, and each of them begins to wait.
+        stop()
         let before = lateByteCount
         deadline = context.eventLoop.assumeIsolated().scheduleTask(in: silence) { [self] () -> Void in
             deadline = nil
