@@ -124,7 +124,7 @@ final class ByteSpool: @unchecked Sendable {  // What changes is used under `con
     func join(_ share: DownloadBudget.Share? = nil) -> Bool {
         condition.withLock {
             guard failure == nil else { return false }
-            users.join(share)
+            users.join(share, byteCount: count)
             return true
         }
     }

@@ -213,6 +213,32 @@ import Testing
         try second.take(10)
     }
 
+    @Test func aBundleCountsToWhoComesAfterAllOthersLeft() throws {
+        let unit: Int64 = 64 << 20
+        let budget = DownloadBudget(byteCountMax: 8 * unit, downloadByteCountMax: unit)
+        let (first, second) = (budget.share(of: 1), budget.share(of: 2))
+        var spool: ByteSpool? = try ByteSpool(
+            folder: NSTemporaryDirectory(), byteCountMax: 1000, share: first)
+        try [UInt8](repeating: 7, count: 10).withUnsafeBytes { try spool?.append($0) }
+        try spool?.finish()
+        // Somebody still reads it.
+        spool?.leave(RemoteError(.notFound, "first"), first)
+        #expect(throws: RemoteError.self) { try first.take(2 * unit) }
+        #expect(spool?.join(second) == true)
+        try first.take(2 * unit)
+        #expect(throws: RemoteError.self) { try second.take(2 * unit) }
+        spool?.leave(RemoteError(.notFound, "second"), second)
+        first.release(2 * unit)
+        // One that comes back is there once.
+        #expect(spool?.join(first) == true)
+        #expect(spool?.join(second) == true)
+        spool?.leave(RemoteError(.notFound, "first"), first)
+        try first.take(2 * unit)
+        #expect(budget.byteCount == 2 * unit + 10)
+        spool = nil
+        #expect(budget.byteCount == 2 * unit)
+    }
+
     @Test func aBundleGoesOnWhereAnotherDeviceHasRoomForIt() throws {
         let unit: Int64 = 64 << 20
         let budget = DownloadBudget(byteCountMax: 4 * unit, downloadByteCountMax: unit)

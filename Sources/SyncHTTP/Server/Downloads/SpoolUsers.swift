@@ -7,10 +7,17 @@ struct SpoolUsers {
     /// - parameter share: What the bytes of the first one count to; nil when nothing counts them.
     init(_ share: DownloadBudget.Share?) { shares = share.map { [$0] } ?? [] }
 
-    /// Counts one more.
-    mutating func join(_ share: DownloadBudget.Share?) {
-        count += 1
-        if let share { shares.append(share) }
+    /// Counts one more. The bytes of one that was the last, and left, count to this one.
+    ///
+    /// - parameter byteCount: How many bytes the spool has.
+    mutating func join(_ share: DownloadBudget.Share?, byteCount: Int64) {
+        defer { count += 1 }
+        guard let share else { return }
+        if count == 0, let former = shares.first {
+            former.pass(byteCount, to: share)
+            shares = []
+        }
+        shares.append(share)
     }
 
     /// Counts one less. What counted to it counts to another one from then on, also beyond what that one may have.
