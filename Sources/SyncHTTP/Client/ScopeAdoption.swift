@@ -101,7 +101,7 @@ struct ScopeAdoption {
     }
 
     private static func isEqual(_ names: [String]?, _ others: [String]?) -> Bool {
-        names.map { Set($0.map { $0.identifierKey }) } == others.map { Set($0.map { $0.foldedIdentifier }) }
+        names.map { Set($0.map { $0.identifierKey }) } == others.map { Set($0.map { $0.identifierKey }) }
     }
 
     private static func isEqual(_ rows: SyncScope.Rows?, _ other: SyncScope.Rows?) -> Bool {

@@ -385,6 +385,7 @@ import Testing
         #expect(adapted(rows("a"), rows("a"), .everything) == .everything)
         #expect(adapted(.everything, .everything, rows("a")) == rows("a"))
         #expect(adapted(.tables(["Task"]), .tables(["task"]), .tables(["note"])) == .tables(["note"]))
+        #expect(adapted(.tables(["größe"]), .tables(["Größe"]), .everything) == .everything)
         // Who chose less keeps that.
         #expect(adapted(rows("a"), rows("a", "b"), rows("a", "b", "c")) == rows("a"))
         #expect(adapted(rows("a"), rows("a", "b"), rows("b")) == rows("b"))
