@@ -87,6 +87,22 @@ import Testing
         #expect(try seen(other) == 5)
     }
 
+    /// Either of them keeps deletions from being forgotten.
+    @Test(arguments: ["_sync_known", "_sync_acknowledged"])
+    func whatIsKnownAndWhatIsAcknowledgedHaveRoomEach(table: String) throws {
+        var isUsedUp = try hub.queue.read { try KnownRoom.isUsedUp($0) }
+        #expect(!isUsedUp)
+        try hub.queue.write { db throws in
+            try db.execute(
+                sql: """
+                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(AdmissionLimits.knownEntryCountMax))
+                    INSERT INTO \(table) (sid, origin, oseq) SELECT 1000000, 1000000 + i, 1 FROM n
+                    """)
+        }
+        isUsedUp = try hub.queue.read { try KnownRoom.isUsedUp($0) }
+        #expect(isUsedUp)
+    }
+
     /// Many replicas that synchronize here leave room for what is said of others.
     @Test func replicasThatWereMetTakeNoRoomOfOthers() throws {
         let own = try own()

@@ -51,10 +51,12 @@ package struct KnownRoom {
     /// The numbers of the replicas that this one met, as SQL.
     static let met = "SELECT p.sid FROM _sync_replica AS p JOIN _sync_peer AS e ON e.rid = p.rid"
 
-    /// Whether a store has no room left for what its replicas know of changes of replicas that are new.
+    /// Whether a store has no room left for what its replicas know, or have acknowledged, of changes of replicas that are
+    /// new.
     package static func isUsedUp(_ db: Database) throws -> Bool {
-        guard try db.tableExists("_sync_known", in: "main") else { return false }
-        return try ReplicaRegister(db: db).room.forOwnWords() <= 0
+        try [ReplicaRegister(db: db).room, Acknowledgement(db: db).room].contains { room in
+            try db.tableExists(room.table, in: "main") && room.forOwnWords() <= 0
+        }
     }
 
     /// How many there are.
