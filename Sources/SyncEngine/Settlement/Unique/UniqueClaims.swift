@@ -151,7 +151,7 @@ final class UniqueClaims {
         _ failure: ConstraintFailure
     ) throws -> Bool {
         let number = table.table.number
-        if rivals == nil { rivals = try UniqueRivals(db, table.table) }
+        if rivals == nil { rivals = try UniqueRivals(db, table) }
         let found = try rivals?.rivals(key, values) ?? []
         if let winner = try winner(over: candidate, of: found) {
             try parking.setReason(
