@@ -13,7 +13,7 @@ import Testing
         return (queue, folder)
     }
 
-    @Test func eachOtherAccessWrites() async throws {
+    @Test func eachOtherAccessWrites() throws {
         let (queue, folder) = try queue()
         func read() throws { _ = try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } }
         let insert = "INSERT INTO t VALUES (1)"
@@ -29,27 +29,36 @@ import Testing
         }
         try read()
         try queue.unsafeReentrantWrite { try $0.execute(sql: insert) }
-        _ = try await queue.read { try Int.fetchOne($0, sql: "SELECT a FROM t") }
-        try await queue.write { try $0.execute(sql: "INSERT INTO t VALUES (1)") }
         try read()
         let isRefused = try queue.inDatabase { try Bool.fetchOne($0, sql: "PRAGMA query_only") }
         #expect(isRefused == false)
         let count = try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") }
-        #expect(count == 5)
+        #expect(count == 4)
         try queue.close()
         _ = folder
     }
 
-    @Test func noReadWrites() async throws {
+    @Test func eachOtherAccessOfATaskWrites() async throws {
+        let (queue, folder) = try queue()
+        _ = try await queue.read { try Int.fetchOne($0, sql: "SELECT a FROM t") }
+        try await queue.write { try $0.execute(sql: "INSERT INTO t VALUES (1)") }
+        try await queue.read { db throws in
+            #expect(throws: DatabaseError.self) { try db.execute(sql: "INSERT INTO t VALUES (1)") }
+        }
+        _ = try await queue.read { try Int.fetchOne($0, sql: "SELECT a FROM t") }
+        try await queue.writeWithoutTransaction { try $0.execute(sql: "INSERT INTO t VALUES (1)") }
+        let count = try await queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") }
+        #expect(count == 2)
+        _ = folder
+    }
+
+    @Test func noReadWrites() throws {
         let (queue, folder) = try queue()
         for _ in 0..<2 {
             try queue.read { db in
                 #expect(throws: DatabaseError.self) { try db.execute(sql: "INSERT INTO t VALUES (1)") }
                 let code = sqlite3_exec(db.sqliteConnection, "INSERT INTO t VALUES (1)", nil, nil, nil)
                 #expect(code == SQLITE_READONLY)
-            }
-            try await queue.read { db throws in
-                #expect(throws: DatabaseError.self) { try db.execute(sql: "INSERT INTO t VALUES (1)") }
             }
             // A block that must not write inside of one that may.
             try queue.inDatabase { db throws in
