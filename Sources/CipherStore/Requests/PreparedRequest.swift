@@ -17,9 +17,12 @@ public struct PreparedRequest {
     struct AssociatedRows {
         /// Their name, after the names of the scopes that they belong to.
         let path: [String]
-        let all: AssociatedRowList
+        /// Those of each query.
+        let parts: [AssociatedRowList]
         /// Those of each of the first rows.
         let lists: [AssociatedRowList]
+
+        var all: AssociatedRowList { AssociatedRowList(parts) }
     }
 
     /// Makes a request of a statement.

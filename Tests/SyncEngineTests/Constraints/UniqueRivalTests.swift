@@ -18,7 +18,8 @@ import Testing
     private static let values: [DatabaseValue] = [
         .null, 1.databaseValue, 2.databaseValue, (1.0).databaseValue, "1".databaseValue, "1.0".databaseValue,
         "a".databaseValue, "A".databaseValue, "b ".databaseValue, Data([0x61]).databaseValue,
-        Data().databaseValue,
+        Data().databaseValue, 9_007_199_254_740_993.databaseValue, (9_007_199_254_740_992.0).databaseValue,
+        "9007199254740993".databaseValue,
     ]
 
     private func rivals(_ found: [OwnedValue]?) -> Set<DatabaseValue>? {
@@ -76,6 +77,7 @@ import Testing
         for schema in [
             "name TEXT, a); CREATE UNIQUE INDEX i ON t (lower(name)",
             "name TEXT, a); CREATE UNIQUE INDEX i ON t (name) WHERE (a > 1",
+            "name TEXT UNIQUE, a); CREATE INDEX i ON t (abs(a)",
             "name TEXT UNIQUE, a); CREATE TRIGGER u BEFORE INSERT ON t BEGIN SELECT 1; END; SELECT (1",
         ] {
             let stores = try TestStores()
@@ -87,6 +89,25 @@ import Testing
             }
             #expect(isAsked, "\(schema)")
         }
+    }
+}
+
+extension UniqueRivalTests {
+    /// The newest index is checked first, so that the UNIQUE value is what SQLite names.
+    @Test func noRowGivesWayToOneForWhichAnOlderIndexFails() throws {
+        let stores = try TestStores()
+        let a = try stores.create(
+            schema: """
+                CREATE TABLE t (id BLOB PRIMARY KEY NOT NULL, note TEXT, v INTEGER);
+                """, tables: ["t"])
+        let b = try stores.clone(a, as: "b.db")
+        try a.execute("INSERT INTO t VALUES (?, 'x', ?)", [itemKey(1), Int64.min])
+        stores.clock.advance(milliseconds: 10)
+        try b.execute("CREATE INDEX i ON t (abs(v)); CREATE UNIQUE INDEX u ON t (note)")
+        try b.execute("INSERT INTO t VALUES (?, 'x', 1)", [itemKey(2)])
+        try a.sync(b)
+        try a.sync(b)
+        #expect(try b.dump(["t"]).count == 1)
     }
 }
 

@@ -11,8 +11,8 @@ struct PrefetchedGroups {
 
     /// The rows of each key.
     private var members: [[AssociatedRowList]]
-    /// The rows in the order in which they came.
-    private var lists: [AssociatedRowList] = []
+    /// The rows in the order in which they came, by queries.
+    private(set) var lists: [AssociatedRowList] = []
     /// The keys of the rows of former queries. A key that equals several can be found by several queries, each of which
     /// finds all its rows.
     private var earlier: Set<[DatabaseValue]> = []
@@ -32,9 +32,6 @@ struct PrefetchedGroups {
         self.groups = groups
         members = Array(repeating: [], count: distinct.count)
     }
-
-    /// All rows, in the order in which they came.
-    var all: AssociatedRowList { AssociatedRowList(lists) }
 
     /// The rows that belong to the row of a key.
     func rows(of key: [DatabaseValue]) -> AssociatedRowList {

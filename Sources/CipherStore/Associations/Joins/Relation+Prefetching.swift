@@ -104,7 +104,7 @@ extension Relation {
             }
         }
         return PreparedRequest.AssociatedRows(
-            path: plan.path.map(\.key), all: parents.all, lists: keys.map { parents.rows(of: $0) })
+            path: plan.path.map(\.key), parts: parents.lists, lists: keys.map { parents.rows(of: $0) })
     }
 
     /// The same rows with other columns, whatever their order and number.

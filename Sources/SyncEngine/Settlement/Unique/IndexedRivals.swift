@@ -10,7 +10,8 @@ struct IndexedRivals {
     private struct Term {
         let name: String
         let sql: String
-        /// Whether the column keeps integers as floating-point numbers, to which a comparison does not convert them.
+        /// Whether the column keeps integers, and texts of them, as floating-point numbers, to which a comparison does not
+        /// convert them.
         let isReal: Bool
     }
 
@@ -18,10 +19,11 @@ struct IndexedRivals {
     private let table: SyncedTable
     private let indexes: [[Term]]
 
-    /// - returns: nil where an index has an expression or a condition, or a trigger of the user's may change what is written.
+    /// - returns: nil where an index has an expression, which can fail for a value, or a condition, or where a trigger of the user's
+    ///   may change what is written.
     init?(_ db: Database, _ table: AppliedTable) throws {
-        guard !table.hasUserTriggers else { return nil }
         let name = table.table.storageName
+        guard !table.hasUserTriggers, try Self.allIndexesAreOfColumns(db, name) else { return nil }
         let affinities = try ColumnAffinity.loadAll(db, table: name)
         var indexes: [[Term]] = []
         for key in try db.uniqueKeys(of: name, primaryKey: db.primaryKey(name, in: "main"), in: "main") {
@@ -42,6 +44,19 @@ struct IndexedRivals {
         self.indexes = indexes
     }
 
+    private static func allIndexesAreOfColumns(_ db: Database, _ table: String) throws -> Bool {
+        for index in try Row.fetchAll(db, sql: "PRAGMA main.index_list(\(table.quotedDatabaseIdentifier))") {
+            let name: String = try index.decode(forColumn: "name")
+            let terms = try Row.fetchAll(
+                db, sql: "PRAGMA main.index_xinfo(\(name.quotedDatabaseIdentifier))")
+            // An expression has no column: -2.
+            guard try index.decode(Int.self, forColumn: "partial") == 0,
+                try terms.allSatisfy({ try $0.decode(Int.self, forColumn: "cid") > -2 })
+            else { return false }
+        }
+        return true
+    }
+
     /// Returns the keys of the rows that are in the way of a row that is not in the table.
     ///
     /// - returns: nil when only SQLite can tell: a column has its default, or stores another value than is given.
@@ -53,7 +68,10 @@ struct IndexedRivals {
             var parameters: [WireValue] = []
             for term in index {
                 guard let value = given[term.name] else { return nil }
-                if case .integer = value, term.isReal { return nil }
+                switch value {
+                case .integer, .text: if term.isReal { return nil }
+                default: break
+                }
                 parameters.append(value)
             }
             // NULL is different from every other value.
