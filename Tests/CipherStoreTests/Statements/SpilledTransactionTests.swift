@@ -120,8 +120,8 @@ import Testing
         try queue.write { db throws in
             try insert(db, count: 600)
             let kibibytes = try cacheSize() ?? 0
-            // 1,200 KB are written by then, or 1,000 when it was looked at last.
-            #expect(grows ? (-3000..<(-1000)).contains(kibibytes) : kibibytes == size)
+            // One or two rows a page: 1,000 to 2,000 KB are written when it is looked at last.
+            #expect(grows ? (-5000..<(-1000)).contains(kibibytes) : kibibytes == size, "\(kibibytes)")
         }
         #expect(try cacheSize() == size)
         // Small transactions leave it as it is, and so does a transaction after which it is another one.
