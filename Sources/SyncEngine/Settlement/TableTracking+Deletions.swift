@@ -12,7 +12,9 @@ extension TableTracking {
         guard !rows.isEmpty else { return }
         guard try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") == true else {
             // No action runs, and what peers wrote could hide rows that are about to go.
-            try RefusableDeletions(db: db, rows: rows).run()
+            let protected = try ProtectedRows(db)
+            defer { protected.forget() }
+            try RefusableDeletions(db: db, rows: rows, protected: protected).run()
             return
         }
         let doomed = try DoomedRows(db, rows)
@@ -21,11 +23,13 @@ extension TableTracking {
         for table in tables {
             try Parking.adoptMissingRows(db, of: table, since: environment.milliseconds())
         }
+        let protected = try ProtectedRows(db)
+        defer { protected.forget() }
         try unpark()
-        var rest = try RefusableDeletions(db: db, rows: rows).run()
+        var rest = try RefusableDeletions(db: db, rows: rows, protected: protected).run()
         // A child may have waited for a value that one of the rows held which are gone now.
         while try !rest.isEmpty && unpark() > 0 {
-            rest = try RefusableDeletions(db: db, rows: rest).run()
+            rest = try RefusableDeletions(db: db, rows: rest, protected: protected).run()
         }
     }
 }
