@@ -44,6 +44,23 @@ import TypedQueries
         }
     }
 
+    @Test func aLeftJoinMakesUpNoRowForColumnsThatAreNull() throws {
+        try withStore { db throws in
+            let lists = RemindersList.leftJoin(Reminder.all) { $0.id.eq($1.listID) }
+                .order { ($0.id, $1.id) }
+            let withoutRow = try lists.where { $1.is(nil) }.select { list, _ in list.title }.fetchAll(db)
+            #expect(withoutRow == ["Empty"])
+            let withoutGroup = lists.where { $1.stamps.is(nil) }
+            let titles = try withoutGroup.select { list, _ in list.title }.fetchAll(db)
+            #expect(titles == ["Empty"])
+            let withGroup = lists.where { $1.stamps.isNot(nil) }
+            let others = try withGroup.select { list, _ in list.title }.fetchAll(db)
+            #expect(others == ["Home", "Home", "Work"])
+            let text = #"WHERE ("reminders"."createdAt", "reminders"."updatedAt") IS (NULL, NULL) ORDER"#
+            #expect(sql(withoutGroup).contains(text))
+        }
+    }
+
     @Test func aLeftJoinMakesUpNoRowForAnExpressionThatIsNull() throws {
         try withStore { db throws in
             let before = RemindersList.leftJoin(Reminder.where { $0.priority.is($0.stamps.updatedAt) }) {

@@ -97,7 +97,10 @@ extension QueryExpression where QueryValue: QueryRepresentable {
 
     /// `IS NULL`.
     @inlinable
-    public func `is`(_ null: NullExpression<QueryValue>) -> NullTest<Self> { NullTest(self, " IS ") }
+    public func `is`(_ null: NullExpression<QueryValue>) -> NullTest<Self> {
+        // Of several columns it is a comparison of rows, by whose parts old engines plan.
+        NullTest(self, " IS ", planning: QueryValue.columnWidth > 1 ? .identity : .any)
+    }
 
     /// `IS NOT NULL`.
     @inlinable
@@ -138,16 +141,25 @@ public struct NullTest<Base: QueryExpression>: WritableExpression where Base.Que
     public typealias QueryValue = Bool
     @usableFromInline let base: Base
     @usableFromInline let symbol: StaticString
+    @usableFromInline let planning: ComparisonPlanning
 
+    /// - parameter planning: How old engines may plan by it.
     @inlinable
-    init(_ base: Base, _ symbol: StaticString) {
+    init(_ base: Base, _ symbol: StaticString, planning: ComparisonPlanning = .any) {
         self.base = base
         self.symbol = symbol
+        self.planning = planning
     }
 
     /// Adds `(a) IS NULL`, or the same of a row of several columns.
     @inlinable
     public func write(to fragment: inout QueryFragment) {
+        guard planning == .any else { return fragment.append(misplanned: self) }
+        writeTest(to: &fragment)
+    }
+
+    @inlinable
+    func writeTest(to fragment: inout QueryFragment) {
         fragment.append(literal: "(")
         base.write(to: &fragment)
         fragment.append(literal: ")")

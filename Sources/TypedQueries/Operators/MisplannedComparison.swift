@@ -32,6 +32,12 @@ extension QueryFragment {
         }
     }
 
+    /// Adds a test of several columns in the same way.
+    @usableFromInline mutating func append<Base>(misplanned test: NullTest<Base>) {
+        guard !EngineChoice.plannedIdentity.isSupported else { return test.writeTest(to: &self) }
+        append(outOfPlansOf: .plannedIdentity) { test.writeTest(to: &$0) }
+    }
+
     private mutating func append(_ left: QueryFragment, _ symbol: StaticString, _ right: QueryFragment) {
         append(literal: "(")
         append(left)
