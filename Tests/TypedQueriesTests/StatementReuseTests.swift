@@ -117,6 +117,20 @@ import TypedQueries
         }
     }
 
+    @Test func eachFormOfAChoiceMayHaveManyValues() {
+        var fragment = QueryFragment()
+        let writeMany = { (fragment: inout QueryFragment) in
+            for number in 0..<65_540 { fragment.append(binding: .int(Int64(number))) }
+        }
+        fragment.appendChoice(.iif, native: writeMany, emulated: writeMany)
+        fragment.append(binding: .text("behind"))
+        let bindings = fragment.prepare { "?\($0)" }.bindings
+        #expect(bindings.count == 65_541)
+        #expect(bindings.last == .text("behind"))
+        // It shows the native form.
+        #expect(fragment.debugDescription.hasSuffix("65539'behind'"))
+    }
+
     @Test func rowsMayHaveManyColumns() throws {
         let values = (0..<Wide.columnWidth).map { "\($0 + 5)" }.joined(separator: ", ")
         let columns = Wide.names.map { "\"\($0)\"" }.joined(separator: ", ")

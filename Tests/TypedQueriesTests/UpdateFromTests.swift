@@ -68,6 +68,28 @@ private struct Place: Table {
         }
     }
 
+    /// The emulation of SQLite before 3.33 has the values of the condition once for each column.
+    @Test func rowsAreOfMoreValuesThanTwoBytesCount() throws {
+        try withStore { db throws in
+            // Counted by two bytes, the value behind 66,000 others would be the one behind 464.
+            try db.execute(
+                sql: """
+                    INSERT INTO remindersLists VALUES (465, 'Other', 4);
+                    INSERT INTO reminders (id, title, list_id) VALUES (4, 'Tea', 465);
+                    """)
+            let ids = Array(1...33_000)
+            try RemindersList.find(2).update(from: Reminder.where { $0.id.in(ids) }) {
+                $0.id.eq($1.listID)
+            } set: {
+                $0.title = $1.title
+                $0.position = $1.stamps.createdAt
+            }.execute(db)
+            let lists = try RemindersList.order { $0.id }.fetchAll(db)
+            #expect(lists.map(\.title) == ["Home", "Report", "Empty", "Other"])
+            #expect(lists.map(\.position) == [1, 30, 3, 4])
+        }
+    }
+
     @Test func rowsOfTheSameTableGiveColumnsThatStay() throws {
         try withStore { db throws in
             try RemindersList.update(from: RemindersList.as(Other.self).all) {

@@ -143,11 +143,11 @@ extension QueryFragment {
         emulated(&forms.1)
         code.append(Code.choice)
         code.append(choice.rawValue)
-        for count in [forms.0.code.count, forms.1.code.count] {
+        let counts = [
+            forms.0.code.count, forms.1.code.count, forms.0.bindings.count, forms.1.bindings.count,
+        ]
+        for count in counts {
             withUnsafeBytes(of: UInt32(truncatingIfNeeded: count)) { code.append(contentsOf: $0) }
-        }
-        for count in [forms.0.bindings.count, forms.1.bindings.count] {
-            withUnsafeBytes(of: UInt16(truncatingIfNeeded: count)) { code.append(contentsOf: $0) }
         }
         append(forms.0)
         append(forms.1)

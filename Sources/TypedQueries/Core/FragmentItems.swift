@@ -6,7 +6,7 @@ extension QueryFragment.Code {
         switch byte {
         case tableName, columns, tableSource, writableNames, names, rowNumber: 9
         case part, literal, need: 2
-        case choice: 14
+        case choice: 18
         default: 1
         }
     }
@@ -116,9 +116,9 @@ extension QueryFragment {
                 let end = middle + Int(source.load(UInt32.self, index + 6))
                 if EngineChoice(rawValue: source[index + 1]).map(isNative) ?? true {
                     appendForms(source[start..<middle], values, &value, isNative)
-                    value += Int(source.load(UInt16.self, index + 12))
+                    value += Int(source.load(UInt32.self, index + 14))
                 } else {
-                    value += Int(source.load(UInt16.self, index + 10))
+                    value += Int(source.load(UInt32.self, index + 10))
                     appendForms(source[middle..<end], values, &value, isNative)
                 }
                 index = end
@@ -161,15 +161,16 @@ extension QueryFragment {
         _ code: ArraySlice<UInt8>, _ start: Int, _ type: UInt,
         _ replacement: (UInt8, ArraySlice<UInt8>) -> Replacement?, to result: inout [UInt8]
     ) -> Int {
-        let middle = start + 14 + Int(code.load(UInt32.self, start + 2))
+        let forms = start + Code.length(Code.choice)
+        let middle = forms + Int(code.load(UInt32.self, start + 2))
         let end = middle + Int(code.load(UInt32.self, start + 6))
-        let native = replacing(code[start + 14..<middle], type, replacement)
+        let native = replacing(code[forms..<middle], type, replacement)
         let emulated = replacing(code[middle..<end], type, replacement)
         result.append(contentsOf: code[start..<start + 2])
         for count in [native.count, emulated.count] {
             withUnsafeBytes(of: UInt32(truncatingIfNeeded: count)) { result.append(contentsOf: $0) }
         }
-        result.append(contentsOf: code[start + 10..<start + 14])
+        result.append(contentsOf: code[start + 10..<forms])
         result.append(contentsOf: native)
         result.append(contentsOf: emulated)
         return end

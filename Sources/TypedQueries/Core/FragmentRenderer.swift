@@ -131,13 +131,14 @@ struct FragmentRenderer {
 
     private mutating func renderChoice(_ code: ArraySlice<UInt8>, _ start: Int) -> Int {
         let choice = EngineChoice(rawValue: code[start])
-        let native = code.loadCount(UInt32.self, start + 1)
-        let emulated = code.loadCount(UInt32.self, start + 5)
-        let nativeValues = code.loadCount(UInt16.self, start + 9)
-        let emulatedValues = code.loadCount(UInt16.self, start + 11)
-        let middle = start + 13 + native
+        let native = code.loadCount(start + 1)
+        let emulated = code.loadCount(start + 5)
+        let nativeValues = code.loadCount(start + 9)
+        let emulatedValues = code.loadCount(start + 13)
+        let beginning = start + QueryFragment.Code.length(QueryFragment.Code.choice) - 1
+        let middle = beginning + native
         if forms == .native || choice?.isSupported ?? true {
-            render(code[start + 13..<middle])
+            render(code[beginning..<middle])
             nextValue += emulatedValues
         } else {
             nextValue += nativeValues
@@ -199,9 +200,7 @@ struct FragmentRenderer {
 }
 
 extension ArraySlice<UInt8> {
-    fileprivate func loadCount<T: FixedWidthInteger>(_ type: T.Type, _ index: Int) -> Int {
-        withUnsafeBytes { Int($0.loadUnaligned(fromByteOffset: index - startIndex, as: T.self)) }
-    }
+    fileprivate func loadCount(_ index: Int) -> Int { Int(load(UInt32.self, index)) }
 }
 
 extension QueryFragment {

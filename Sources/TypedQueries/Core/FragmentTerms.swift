@@ -100,7 +100,7 @@ extension QueryFragment {
         switch code[index] {
         case Code.parameter: 1
         case Code.choice:
-            Int(code[...].load(UInt16.self, index + 10)) + Int(code[...].load(UInt16.self, index + 12))
+            Int(code[...].load(UInt32.self, index + 10)) + Int(code[...].load(UInt32.self, index + 14))
         default: 0
         }
     }

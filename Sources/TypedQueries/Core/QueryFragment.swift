@@ -25,7 +25,7 @@ public struct QueryFragment: Hashable, Sendable {
         @usableFromInline static var writableNames: UInt8 { 4 }
         /// A part of a statement begins: then ``FragmentPart``.
         @usableFromInline static var part: UInt8 { 5 }
-        /// Two forms: then the feature, the counts of bytes (4 bytes each) and of values (2 bytes each) of both.
+        /// Two forms: then the feature, the counts of bytes and the counts of values of both, of 4 bytes each.
         @usableFromInline static var choice: UInt8 { 6 }
         /// A byte of text that would mean something else.
         @usableFromInline static var literal: UInt8 { 7 }

@@ -44,13 +44,9 @@ extension QueryFragment {
         if native.code.starts(with: [Code.choice, EngineChoice.nullsOrdering.rawValue]) {
             // The first of the two forms is the one of new engines.
             let code = native.code
-            let (count, values) = code.withUnsafeBytes {
-                (
-                    Int($0.loadUnaligned(fromByteOffset: 2, as: UInt32.self)),
-                    Int($0.loadUnaligned(fromByteOffset: 10, as: UInt16.self))
-                )
-            }
-            native.code = Array(code[14..<(14 + count)])
+            let count = Int(code[...].load(UInt32.self, 2))
+            let values = Int(code[...].load(UInt32.self, 10))
+            native.code = Array(code.dropFirst(Code.length(Code.choice)).prefix(count))
             native.bindings = Array(native.bindings.prefix(values))
         }
         let suffixes: [(StaticString, String)] = [
