@@ -33,6 +33,17 @@ public struct SQL: Sendable {
         var isEmpty: Bool {
             if case .sql(let sql, _) = self { sql.isEmpty } else { false }
         }
+
+        fileprivate func write(to writer: SQLWriter) throws {
+            switch self {
+            case .sql(let sql, let arguments): try writer.append(sql, arguments: arguments)
+            case .expression(let expression): try expression.write(to: writer)
+            case .selection(let selection): try selection.write(to: writer)
+            case .ordering(let ordering): try ordering.write(to: writer)
+            case .subquery(let subquery): try subquery.write(to: writer)
+            case .deferred(let write): try write(writer)
+            }
+        }
     }
 
     private(set) var elements: [Element]
@@ -74,15 +85,9 @@ public struct SQL: Sendable {
     }
 
     func write(to writer: SQLWriter) throws {
-        for element in elements {
-            switch element {
-            case .sql(let sql, let arguments): try writer.append(sql, arguments: arguments)
-            case .expression(let expression): try expression.write(to: writer)
-            case .selection(let selection): try selection.write(to: writer)
-            case .ordering(let ordering): try ordering.write(to: writer)
-            case .subquery(let subquery): try subquery.write(to: writer)
-            case .deferred(let write): try write(writer)
-            }
+        // The text may be a query that joins tables.
+        try writer.planning(byIdentity: false) {
+            for element in elements { try element.write(to: writer) }
         }
     }
 }

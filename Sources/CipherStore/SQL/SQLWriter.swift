@@ -47,6 +47,9 @@ final class SQLWriter {
         /// Whether these statements can take no other bare name from it.
         var hasOnlyColumns = false
 
+        /// The table, where the statement is on one alone.
+        var onlyTable: String?
+
         /// The common tables that stand for the tables of their names, here and in the statements within.
         var commonTables: Set<String> = []
     }
@@ -61,6 +64,9 @@ final class SQLWriter {
 
     /// Whether the mark is written that hides values.
     private var hidesValues = false
+
+    /// Whether rows may be found by `IS`, where the statement alone doesn't tell.
+    private var mayPlanByIdentity: Bool?
 
     init(_ database: Database, style: ValueStyle = .arguments) {
         self.database = database
@@ -163,6 +169,8 @@ final class SQLWriter {
         frame.tables = all.compactMap(\.tableName).filter {
             !frame.commonTables.contains($0.foldedIdentifier)
         }
+        let isOnOne = all.allSatisfy { $0.qualifier == all[0].qualifier } && frame.tables.count == all.count
+        frame.onlyTable = isOnOne ? frame.tables.first : nil
         frame.hasOnlyColumns = source?.hasOnlyColumns == true && frame.tables.count == all.count
         frames.append(frame)
         let outer = scope
@@ -175,7 +183,26 @@ final class SQLWriter {
             scope = outer
             frames.removeLast()
         }
+        return try planning(byIdentity: nil, body)
+    }
+
+    /// Writes where rows may be found by `IS`, or may not; nil when the statement tells.
+    func planning<T>(byIdentity mayPlan: Bool?, _ body: () throws -> T) rethrows -> T {
+        let outer = mayPlanByIdentity
+        mayPlanByIdentity = mayPlan
+        defer { mayPlanByIdentity = outer }
         return try body()
+    }
+
+    /// Whether the engine may find wrong rows by an `IS` that is written next.
+    func misplansIdentity() throws -> Bool {
+        guard features.misplansIdentity else { return false }
+        if let mayPlanByIdentity { return !mayPlanByIdentity }
+        // What defines a column or an index finds no rows.
+        guard let frame = frames.last else { return style == .arguments }
+        // A subquery may become a part of the statement around it, as a view does.
+        guard style == .arguments, frames.count == 1, let table = frame.onlyTable else { return true }
+        return try !database.tableExists(table) || database.viewExists(table)
     }
 
     /// The names of the sources of the statements around this one that can be

@@ -9,6 +9,9 @@ extension EngineFeatures {
     /// Whether ordering terms can have `NULLS FIRST` and `NULLS LAST`.
     package var supportsNullsOrdering: Bool { sqliteVersionNumber >= 3_030_000 }
 
+    /// Whether rows are made up behind a left join where an `IS` of two values that may be NULL finds its rows. 3.15 does so.
+    var misplansIdentity: Bool { sqliteVersionNumber < 3_046_000 }
+
     /// Whether there is a binary form of JSON, with its functions.
     package var supportsJSONB: Bool { supportsJSON && sqliteVersionNumber >= 3_045_000 }
 

@@ -189,7 +189,10 @@ extension Relation {
         }
         guard !operands.isEmpty else { return }
         writer.append(" ON ")
-        try SQLExpression.joined(.and, operands.flatMap(\.conjuncts)).write(to: writer)
+        // What a left join is made by finds rows of the joined table only.
+        try writer.planning(byIdentity: source.isOptional ? true : nil) {
+            try SQLExpression.joined(.and, operands.flatMap(\.conjuncts)).write(to: writer)
+        }
     }
 
     private func writeConditions(_ joined: JoinedSources, to writer: SQLWriter) throws {

@@ -70,7 +70,12 @@ extension SQLExpression {
             writer.append(" MATCH ")
             try pattern.write(to: writer, isOperand: true)
         default:
-            try writeOperation(to: writer)
+            guard isPlannedIdentity, try writer.misplansIdentity() else {
+                return try writeOperation(to: writer)
+            }
+            writer.append("+(")
+            try writer.planning(byIdentity: true) { try writeOperation(to: writer) }
+            writer.append(")")
         }
     }
 
