@@ -10,7 +10,8 @@ extension SelectClauses {
         var pieces: [QueryFragment] = [columns, joins, groups, ordering, limit, offset]
         pieces += conditions.pieces
         pieces += groupConditions.pieces
-        let own = ObjectIdentifier(type)
+        // A right join speaks of the same elements as of those of a row that may be absent.
+        let own: Set = [ObjectIdentifier(type), ObjectIdentifier(From?.self)]
         let isAmongOthers =
             source.mentionsElements() || pieces.contains { $0.mentionsElements(besides: own) }
         guard isAmongOthers else { return nil }
@@ -30,14 +31,17 @@ extension SelectClauses {
             result.columns.append(columnsOf: type)
             Self.join(&result.columns, joinedColumns)
         }
-        result.columns = result.columns.qualified(type, by: name)
-        result.joins = joins.qualified(type, by: name)
-        result.conditions = conditions.mapped { $0.qualified(type, by: name) }
-        result.groups = groups.qualified(type, by: name)
-        result.groupConditions = groupConditions.mapped { $0.qualified(type, by: name) }
-        result.ordering = ordering.qualified(type, by: name)
-        result.limit = limit.qualified(type, by: name)
-        result.offset = offset.qualified(type, by: name)
+        func qualified(_ piece: QueryFragment) -> QueryFragment {
+            piece.qualified(type, by: name).qualified(From?.self, by: name)
+        }
+        result.columns = qualified(result.columns)
+        result.joins = qualified(joins)
+        result.conditions = conditions.mapped { qualified($0) }
+        result.groups = qualified(groups)
+        result.groupConditions = groupConditions.mapped { qualified($0) }
+        result.ordering = qualified(ordering)
+        result.limit = qualified(limit)
+        result.offset = qualified(offset)
         return result
     }
 }
@@ -56,13 +60,14 @@ extension QueryBindingError {
 extension QueryFragment {
     /// Whether the piece speaks of elements of JSON.
     ///
-    /// - parameter own: The type of elements that don't count.
-    func mentionsElements(besides own: ObjectIdentifier? = nil) -> Bool {
+    /// - parameter own: The types of elements that don't count.
+    func mentionsElements(besides own: Set<ObjectIdentifier> = []) -> Bool {
         var index = 0
         while index < code.count {
             let length = Code.length(code[index])
             if length == 9, let table = Self.table(at: code[index + 1..<index + 9]),
-                table.tableName == "json_each", table.tableAlias == nil, ObjectIdentifier(table) != own
+                table.tableName == "json_each", table.tableAlias == nil,
+                !own.contains(ObjectIdentifier(table))
             {
                 return true
             }
