@@ -119,6 +119,16 @@ import TypedQueries
         }
     }
 
+    /// They are of one type, as are the elements of a row that may be absent.
+    @Test func elementsOfAConditionAreNotThoseThatAreJoined() {
+        let joined = Reminder.leftJoin(Reminder.columns.tags.jsonEach()) { _, _ in true }
+            .where { reminder, tag in reminder.tags.jsonEach().where { $0.value.eq(tag.value) }.exists() }
+            .select { $1.value }
+        let text = joined.query.prepare { "?\($0)" }.sql
+        #expect(text.contains("AS \"json_each_2\""), "\(text)")
+        #expect(text.contains("(\"json_each_2\".\"value\") = (\"json_each\".\"value\")"), "\(text)")
+    }
+
     @Test func aRightJoinKeepsRowsWithoutElements() throws {
         let titles = [String].JSONRepresentation(queryOutput: ["Work"])
         let joined = titles.jsonEach().rightJoin(RemindersList.all) { $0.value.eq($1.title) }

@@ -10,8 +10,10 @@ extension SelectClauses {
         var pieces: [QueryFragment] = [columns, joins, groups, ordering, limit, offset]
         pieces += conditions.pieces
         pieces += groupConditions.pieces
-        // A right join speaks of the same elements as of those of a row that may be absent.
-        let own: Set = [ObjectIdentifier(type), ObjectIdentifier(From?.self)]
+        // A right join speaks of the same elements as of those of a row that may be absent. Elsewhere these are others.
+        let own: Set =
+            conditionalSource.isCondition
+            ? [ObjectIdentifier(type)] : [ObjectIdentifier(type), ObjectIdentifier(From?.self)]
         let isAmongOthers =
             source.mentionsElements() || pieces.contains { $0.mentionsElements(besides: own) }
         guard isAmongOthers else { return nil }
@@ -32,7 +34,8 @@ extension SelectClauses {
             Self.join(&result.columns, joinedColumns)
         }
         func qualified(_ piece: QueryFragment) -> QueryFragment {
-            piece.qualified(type, by: name).qualified(From?.self, by: name)
+            let own = piece.qualified(type, by: name)
+            return conditionalSource?.isCondition == false ? own.qualified(From?.self, by: name) : own
         }
         result.columns = qualified(result.columns)
         result.joins = qualified(joins)
