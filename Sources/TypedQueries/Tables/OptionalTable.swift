@@ -182,3 +182,13 @@ public struct NoTable: Table {
     /// Writes nothing.
     public func writeValues(to row: inout RowWriter) {}
 }
+
+/// A table whose rows may be absent.
+protocol OptionalTable {
+    /// The type of the rows that are there.
+    static var presentTable: any Table.Type { get }
+}
+
+extension Optional: OptionalTable where Wrapped: Table {
+    static var presentTable: any Table.Type { Wrapped.self }
+}

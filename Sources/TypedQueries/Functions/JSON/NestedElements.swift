@@ -10,10 +10,7 @@ extension SelectClauses {
         var pieces: [QueryFragment] = [columns, joins, groups, ordering, limit, offset]
         pieces += conditions.pieces
         pieces += groupConditions.pieces
-        // A right join speaks of the same elements as of those of a row that may be absent. Elsewhere these are others.
-        let own: Set =
-            conditionalSource.isCondition
-            ? [ObjectIdentifier(type)] : [ObjectIdentifier(type), ObjectIdentifier(From?.self)]
+        let own = Set(ownTypes(type).map { ObjectIdentifier($0) })
         let isAmongOthers =
             source.mentionsElements() || pieces.contains { $0.mentionsElements(besides: own) }
         guard isAmongOthers else { return nil }
@@ -21,6 +18,15 @@ extension SelectClauses {
         var number = 2
         while pieces.contains(where: { $0.contains(identifier: "json_each_\(number)") }) { number += 1 }
         return naming(type, "json_each_\(number)")
+    }
+
+    /// The types by which clauses speak of the elements that are selected from: in a right join, their rows may be absent, and are not
+    /// yet so in its condition. Elsewhere, elements that may be absent are others.
+    private func ownTypes<From: Table>(_ type: From.Type) -> [any Table.Type] {
+        guard conditionalSource?.isCondition == false,
+            let present = (type as? any OptionalTable.Type)?.presentTable
+        else { return [type] }
+        return [type, present]
     }
 
     /// The clauses with another name for what is selected from, except in its arguments.
@@ -34,8 +40,7 @@ extension SelectClauses {
             Self.join(&result.columns, joinedColumns)
         }
         func qualified(_ piece: QueryFragment) -> QueryFragment {
-            let own = piece.qualified(type, by: name)
-            return conditionalSource?.isCondition == false ? own.qualified(From?.self, by: name) : own
+            ownTypes(type).reduce(piece) { $0.qualified($1, by: name) }
         }
         result.columns = qualified(result.columns)
         result.joins = qualified(joins)
