@@ -69,10 +69,13 @@ package struct KnownRoom {
 
     /// The room for what somebody says of others: of those that this replica never met, a quarter of all is kept.
     func forHearsay() throws -> Int {
+        let count = try count()
+        // They are no more than all are, and to tell them apart takes a look at each replica.
+        if count <= Self.most / 8 { return Self.most / 4 - count }
         let hearsay =
             try Int.fetchOne(
                 db, sql: "SELECT count(*) FROM main.\(table) WHERE sid NOT IN (\(Self.met))") ?? 0
-        return min(Self.most / 4 - hearsay, try forOwnWords())
+        return min(Self.most / 4 - hearsay, Self.most - count)
     }
 
     /// Forgets what is known of replicas that this one never met, when there is no room left for others.

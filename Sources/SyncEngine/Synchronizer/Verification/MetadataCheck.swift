@@ -85,7 +85,8 @@ private struct MetadataCheckRun {
 
     /// Whether the triggers of deletions are those from before ``LastRows/formerSchema`` was given up.
     private func hasFormerDeletions() throws -> Bool {
-        try Self.objects(db)["_sync_last"].map(Self.isFormerLast) == true
+        let sql = try String.fetchOne(db, sql: "SELECT sql FROM sqlite_master WHERE name = '_sync_last'")
+        return sql.map { Self.isFormerLast(StatementTokens.tokens(of: $0)) } == true
     }
 
     /// The types of the values in these tables.
