@@ -93,7 +93,7 @@ struct IndexedRivals {
         defer { statement.reset() }
         statement.reset()
         for (position, value) in parameters.enumerated() {
-            value.bind(statement.sqliteStatement, CInt(position + 1))
+            try value.bind(to: statement, CInt(position + 1))
         }
         var found: [OwnedValue] = []
         while try statement.step() {
