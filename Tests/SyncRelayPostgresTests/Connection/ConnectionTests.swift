@@ -38,6 +38,21 @@ import Testing
         #expect(try empty.integer(7) == 0)
     }
 
+    @Test func aStatementIsPlannedOnce() throws {
+        let connection = try TestDatabase().connect()
+        let many = PostgresStatement("many", [.texts], "SELECT count(*) FROM unnest($1::text[]) AS name")
+        for count in 0..<8 {
+            let names = PostgresValue.texts(Array(repeating: "x", count: count))
+            #expect(
+                try connection.run(many, [names], until: .now + .seconds(30)).first?.integer(0)
+                    == Int64(count))
+        }
+        let plans = PostgresStatement(
+            "plans", [], "SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE name = 'many'")
+        let row = try #require(try connection.run(plans, [], until: .now + .seconds(30)).first)
+        #expect(try row.integer(0) == 8 && row.integer(1) == 0)
+    }
+
     @Test func aRefusalHasItsCodeAndLeavesTheConnection() throws {
         let connection = try TestDatabase().connect()
         let wrong = failure { try connection.execute("SELECT 1 / 0", until: .now + .seconds(30)) }
