@@ -214,4 +214,21 @@ import Testing
         #expect(try a.synchronizer.conflictCount(.all) == 0)
         #expect(try a.synchronizer.droppedConflictCount() == 0)
     }
+    @Test(arguments: [0, 59, 60, -1]) func resolvedConflictsAreLookedForOnceAnHour(minutes: Int64) throws {
+        let (a, b, _) = try trio()
+        try a.execute("UPDATE note SET body = 'a'")
+        try b.execute("UPDATE note SET body = 'b'")
+        try a.sync(b)
+        try a.synchronizer.resolve(.open, by: .keepCurrent)
+        // A bound that another program has set since, and what is dropped by it.
+        try a.queue.write { db in
+            try ConflictRetention(resolvedCount: 0).store(db)
+            let now = a.stores.clock.environment.milliseconds()
+            try SyncSetting.set(db, "conflicts.pruned.ms", minutes < 0 ? Int64.max : now - minutes * 60_000)
+        }
+        try b.execute("UPDATE note SET body = 'c'")
+        try a.sync(b)
+        let isDue = minutes < 0 || minutes >= 60
+        #expect(try a.synchronizer.conflictCount(.resolved) == (isDue ? 0 : 1))
+    }
 }

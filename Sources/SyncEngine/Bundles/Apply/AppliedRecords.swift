@@ -269,7 +269,7 @@ final class AppliedRecords {
             summary.skewMilliseconds = max(0, (records.newestBeyond >> 16) - now)
             summary.skewedReplica = records.replicaBeyond
         }
-        try ConflictRetention.load(db).prune(db, now: now)
+        try ConflictRetention.load(db).pruneIfDue(db, now: now)
         if stores.lastRows.hasKept { try stores.lastRows.prune(now: now) }
         try moveVector(now)
         try muting.end(

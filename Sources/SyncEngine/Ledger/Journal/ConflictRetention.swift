@@ -3,7 +3,8 @@ import CipherStore
 /// How long the journal keeps conflicts.
 ///
 /// Open conflicts are kept for ever unless bounds are set for them. What a bound
-/// drops is counted, see ``Synchronizer/droppedConflictCount()``.
+/// drops is counted, see ``Synchronizer/droppedConflictCount()``. Resolved ones are looked for with a synchronization, once an
+/// hour at most.
 public struct ConflictRetention: Equatable, Sendable {
     /// The age in milliseconds after which a resolved conflict is dropped, counted
     /// from its resolution; nil for no bound.
@@ -61,9 +62,27 @@ public struct ConflictRetention: Equatable, Sendable {
         try SyncSetting.integer(db, droppedName) ?? 0
     }
 
+    private static let prunedName = "conflicts.pruned.ms"
+    private static let intervalMilliseconds: Int64 = 3600 * 1000
+
     /// Drops what is beyond the bounds. The rest of a row goes with its last conflict.
     func prune(_ db: Database, now: Int64) throws {
+        try SyncSetting.set(db, Self.prunedName, now)
         try prune(db, .resolved, resolvedMilliseconds, resolvedCount, now)
+        try pruneOpen(db, now)
+    }
+
+    /// The same after a bundle. Resolved conflicts are looked for once an hour, since that reads the open ones as well, which
+    /// may be any number.
+    func pruneIfDue(_ db: Database, now: Int64) throws {
+        let last = try SyncSetting.integer(db, Self.prunedName)
+        let (bound, overflow) = now.subtractingReportingOverflow(Self.intervalMilliseconds)
+        // A clock that was put back since doesn't put it off.
+        if let last, !overflow, last > bound, last <= now { return try pruneOpen(db, now) }
+        try prune(db, now: now)
+    }
+
+    private func pruneOpen(_ db: Database, _ now: Int64) throws {
         let dropped = try prune(db, .open, openMilliseconds, openCount, now)
         guard dropped > 0 else { return }
         try SyncSetting.set(db, Self.droppedName, try Self.droppedCount(db) + dropped)
