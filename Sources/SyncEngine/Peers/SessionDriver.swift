@@ -43,7 +43,7 @@ struct SessionDriver {
                 assert(direction != .pull && greetings != nil, "nobody knows what the remote knows")
                 var request = request(since: vector, greetings?.remote)
                 request.leftOut = session.rows?.remoteTables ?? []
-                let push = try self.push(request, direction)
+                let push = try self.push(request, direction, greetings?.local)
                 (pushed, refusal) = (push.transfer, push.refusal)
                 action = refusal == nil ? session.handle(.pushed) : .finish
             case .compare:

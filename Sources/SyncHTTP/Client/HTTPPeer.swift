@@ -6,7 +6,7 @@ import SyncWire
 ///
 /// What is sent and received waits in a spool, so that no transaction is open while the network is
 /// waited for, and a transfer goes on where it broke.
-final class HTTPPeer: CarriedPeer, AdaptingPeer, PacedPeer {
+final class HTTPPeer: CarriedPeer, AdaptingPeer, OverlappingPeer {
     private let connection: RemoteConnection
     private let folder: String
     private let options: HTTPTransport.Options
@@ -80,6 +80,10 @@ final class HTTPPeer: CarriedPeer, AdaptingPeer, PacedPeer {
 
     func receive(
         _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
+    ) throws -> ApplySummary { try receive(frames, meanwhile: { nil }) }
+
+    func receive(
+        _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void, meanwhile: () -> (() -> Void)?
     ) throws -> ApplySummary {
         let spool = try ByteSpool(folder: folder, byteCountMax: options.transferByteCountMax)
         let sink = try spool.sink(isCompressed: sendsCompressed)
@@ -101,6 +105,20 @@ final class HTTPPeer: CarriedPeer, AdaptingPeer, PacedPeer {
             work?.wait()
             throw error
         }
-        return try work?.value() ?? upload.run()
+        guard let other = meanwhile() else { return try work?.value() ?? upload.run() }
+        let application = work ?? BackgroundWork { try upload.run() }
+        other()
+        return try application.value()
+    }
+
+    func keep(
+        _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
+    ) throws -> any KeptFrames {
+        let spool = try ByteSpool(folder: folder, byteCountMax: options.transferByteCountMax)
+        try frames { try spool.append($0) }
+        try spool.finish()
+        return spool
     }
 }
+
+extension ByteSpool: KeptFrames {}

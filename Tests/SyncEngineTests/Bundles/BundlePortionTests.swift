@@ -38,6 +38,8 @@ import Testing
         var seen: [SyncProgress] = []
         let report = try push(phone, to: peer) { seen.append($0) }
         #expect(peer.bundleCount == 3)
+        // The remote had each portion but the first one as soon as it had applied the one before.
+        #expect(peer.madeAheadCount == 2 && peer.sentAheadCount == 2)
         #expect(report.pushed?.rowCount == 25)
         #expect(try hub.state(["note"]) == phone.state(["note"]))
         // The whole is known from the beginning, and never begins anew.
@@ -68,6 +70,8 @@ import Testing
             ), changeCountMax: 3)
         _ = try push(phone, to: peer)
         #expect(peer.bundleCount == 3)
+        // What was made ahead was not for a remote that knows that change; there was no second attempt.
+        #expect(peer.madeAheadCount == 1 && peer.sentAheadCount == 0)
         for replica in [phone, third] { try replica.meet(hub) }
         #expect(try hub.value("SELECT count(*) FROM note WHERE title = 'third'", as: Int.self) == 1)
         for replica in [phone, third] { #expect(try replica.state(["note"]) == hub.state(["note"])) }

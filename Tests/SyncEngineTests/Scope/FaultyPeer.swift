@@ -4,7 +4,7 @@ import SyncWire
 @testable import SyncEngine
 
 /// A replica that is cut off at some point of a synchronization, or written to meanwhile.
-final class FaultyPeer: PacedPeer {
+final class FaultyPeer: OverlappingPeer {
     /// Where something happens.
     enum Point: CaseIterable { case greeted, receiving, received, takingOut, remembering }
 
@@ -20,6 +20,11 @@ final class FaultyPeer: PacedPeer {
     /// How many changes it takes at once.
     let changeCountMax: Int64
     private(set) var isAskedForMoreTime = false
+    /// Whether no portion can be made ahead.
+    var keepsNothing = false
+    /// The portions that were made ahead, and those of them that were sent.
+    private(set) var madeAheadCount = 0
+    private(set) var sentAheadCount = 0
 
     func askForMoreTime() { isAskedForMoreTime = true }
 
@@ -50,9 +55,16 @@ final class FaultyPeer: PacedPeer {
     ) throws -> TransferSummary { try inner.send(request, progress: progress, to: sink) }
 
     func receive(_ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws -> ApplySummary {
+        try receive(frames, meanwhile: { nil })
+    }
+
+    func receive(
+        _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void, meanwhile: () -> (() -> Void)?
+    ) throws -> ApplySummary {
         self.frames = []
         bundleCount += 1
         try frames { self.frames.append(Array($0)) }
+        meanwhile()?()
         let kept = cut == .receiving ? self.frames.dropLast() : self.frames[...]
         let summary = try inner.receive { sink in
             for frame in kept { try frame.withUnsafeBytes { try sink($0) } }
@@ -60,6 +72,28 @@ final class FaultyPeer: PacedPeer {
         }
         try pass(.received)
         return summary
+    }
+
+    func keep(
+        _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
+    ) throws -> any KeptFrames {
+        if keepsNothing { throw Cut() }
+        let kept = Kept(self)
+        try frames { kept.frames.append(Array($0)) }
+        madeAheadCount += 1
+        return kept
+    }
+
+    private final class Kept: KeptFrames {
+        var frames: [[UInt8]] = []
+        private let peer: FaultyPeer
+
+        init(_ peer: FaultyPeer) { self.peer = peer }
+
+        func forEachFrame(_ body: @escaping (UnsafeRawBufferPointer) throws -> Void) throws {
+            peer.sentAheadCount += 1
+            for frame in frames { try frame.withUnsafeBytes { try body($0) } }
+        }
     }
 
     func meet(_ greeting: Greeting) throws -> [Fork] { try inner.meet(greeting) }

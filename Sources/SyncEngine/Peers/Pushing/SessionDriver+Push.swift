@@ -14,16 +14,23 @@ package protocol PacedPeer: SyncPeer {
 extension SessionDriver {
     /// Sends what the remote takes. Of both directions, what came is here, which must not read as a failure; what did
     /// not go, goes another time.
+    ///
+    /// - parameter greeting: What this replica said of itself.
     func push(
-        _ request: TransferRequest, _ direction: SyncDirection
+        _ request: TransferRequest, _ direction: SyncDirection, _ greeting: Greeting?
     ) throws -> (transfer: SyncReport.Transfer?, refusal: SyncError?) {
-        var course = PushCourse(request, to: local is StorePeer ? remote as? any PacedPeer : nil)
+        let paced = local is StorePeer ? remote as? any PacedPeer : nil
+        var course = PushCourse(request, to: paced)
+        let ahead = (paced as? any OverlappingPeer).flatMap { remote in
+            greeting.map { PushAhead(from: local, to: remote, $0, cancellation) }
+        }
         while true {
             // What was applied of it stays, and the next push begins after that.
             try cancellation?.check()
             do {
                 let passage = try transfer(
-                    .push, from: local, to: remote, course.request, after: course.sent?.sent.rowCount ?? 0)
+                    .push, from: ahead?.source ?? local, to: ahead?.target ?? remote, course.request,
+                    after: course.sent?.sent.rowCount ?? 0)
                 course.add(passage)
                 guard let end = passage.sent.portionEnd else {
                     return (course.sent?.report, course.refusal)
