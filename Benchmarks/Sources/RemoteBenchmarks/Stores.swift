@@ -73,17 +73,14 @@ struct Usage: Codable {
 
     /// What this process has taken until now.
     static var now: Usage {
-        // RUSAGE_SELF is 0 everywhere, but of another type in each C library.
+        // RUSAGE_SELF is 0 everywhere, but of another type in each C library. Its peak of memory is at least that of the
+        // process which started this one.
         var usage = rusage()
         getrusage(0, &usage)
         func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
-        #if os(Linux)
-            let peak = Double(usage.ru_maxrss) / 1024
-        #else
-            let peak = Double(usage.ru_maxrss) / 1_048_576
-        #endif
         return Usage(
-            peakMegabytes: peak, processorSeconds: seconds(usage.ru_utime) + seconds(usage.ru_stime))
+            peakMegabytes: PeakMemory.megabytes(),
+            processorSeconds: seconds(usage.ru_utime) + seconds(usage.ru_stime))
     }
 }
 
