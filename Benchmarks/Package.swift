@@ -53,6 +53,7 @@ let package = Package(
                 .product(name: "CipherStore", package: "CipherStore"),
                 .product(name: "SyncEngine", package: "CipherStore"),
                 .product(name: "SyncHTTP", package: "CipherStore"),
+                .product(name: "SyncRelay", package: "CipherStore"),
             ],
             swiftSettings: settings),
         // What a relay costs: measured, and in a model of many devices.

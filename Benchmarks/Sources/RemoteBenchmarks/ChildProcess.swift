@@ -43,6 +43,9 @@ final class ChildProcess {
         }
     }
 
+    /// Sends it a line, which asks for one.
+    func ask() throws { try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8)) }
+
     /// Closes its input, which asks it to end.
     func end() throws { try input.fileHandleForWriting.close() }
 

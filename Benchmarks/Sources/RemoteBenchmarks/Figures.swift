@@ -14,6 +14,14 @@ enum RemoteFigure: String, CaseIterable {
     case shared
     /// Commits from one device to another, both connected.
     case live
+    /// Many rows from one device through a relay to another one.
+    case relayTransfer = "relay-transfer"
+    /// Commits from one device through a relay to another one.
+    case relayLive = "relay-live"
+    /// Many devices that wait for what a relay tells.
+    case relayWatches = "relay-watches"
+    /// The removal of one of many members.
+    case removal
 
     func measure(_ options: RemoteOptions) throws -> [RemoteResult] {
         switch self {
@@ -22,6 +30,10 @@ enum RemoteFigure: String, CaseIterable {
         case .devices: try measureDevices(options)
         case .shared: try measureShared(options)
         case .live: try measureLive(options)
+        case .relayTransfer: try measureRelayTransfer(options)
+        case .relayLive: try measureRelayLive(options)
+        case .relayWatches: try measureRelayWatches(options)
+        case .removal: try measureRemoval(options)
         }
     }
 }
@@ -135,9 +147,18 @@ private func measureLive(_ options: RemoteOptions) throws -> [RemoteResult] {
     let folder = try WorkFolder()
     let hub = try Hub(folder)
     let (from, to) = (try hub.join("from"), try hub.join("to"))
-    let watching = try ChildProcess("watch", [to])
+    let found = try latencies(options.commitCount, from: from, .commit, to: to, .watch)
+    _ = try hub.end()
+    return latencyResults("a commit at another device", found, atMost: 100)
+}
+
+/// Has one process commit rows, and another one tell how long they took to arrive, in seconds.
+func latencies(
+    _ count: Int, from: String, _ commit: Role, to: String, _ watch: Role
+) throws -> [Double] {
+    let watching = try ChildProcess(watch.rawValue, [to])
     _ = try watching.next(Role.Connected.self)
-    let committing = try ChildProcess("commit", [from, String(options.commitCount)])
+    let committing = try ChildProcess(commit.rawValue, [from, String(count)])
     _ = try committing.next(Role.Connected.self)
     Thread.sleep(forTimeInterval: 1)
     try watching.end()
@@ -145,18 +166,21 @@ private func measureLive(_ options: RemoteOptions) throws -> [RemoteResult] {
     try committing.end()
     committing.wait()
     watching.wait()
-    _ = try hub.end()
-    guard latencies.count == options.commitCount else {
-        throw BenchmarkError(description: "\(latencies.count) of \(options.commitCount) commits arrived")
+    guard latencies.count == count else {
+        throw BenchmarkError(description: "\(latencies.count) of \(count) commits arrived")
     }
-    return [
-        RemoteResult("a commit at another device, median", percentile(latencies, 0.5) * 1000, "ms"),
-        RemoteResult("… 95th percentile", percentile(latencies, 0.95) * 1000, "ms", atMost: 100),
+    return latencies
+}
+
+func latencyResults(_ name: String, _ latencies: [Double], atMost bar: Double) -> [RemoteResult] {
+    [
+        RemoteResult("\(name), median", percentile(latencies, 0.5) * 1000, "ms"),
+        RemoteResult("… 95th percentile", percentile(latencies, 0.95) * 1000, "ms", atMost: bar),
         RemoteResult("… longest", (latencies.max() ?? 0) * 1000, "ms"),
     ]
 }
 
-private func percentile(_ values: [Double], _ fraction: Double) -> Double {
+func percentile(_ values: [Double], _ fraction: Double) -> Double {
     let sorted = values.sorted()
     guard !sorted.isEmpty else { return .nan }
     return sorted[min(sorted.count - 1, Int((Double(sorted.count) * fraction).rounded(.up)) - 1)]

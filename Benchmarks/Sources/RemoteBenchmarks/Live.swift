@@ -18,7 +18,14 @@ enum Live {
             }
         }
         connected.wait()
-        // Another connection, as another part of an app has one.
+        try insertPings(count, into: path)
+        try Role.say(Role.Connected())
+        while !FileHandle.standardInput.availableData.isEmpty {}
+        live.stop()
+    }
+
+    /// Commits rows now and then, by another connection, as another part of an app has one.
+    static func insertPings(_ count: Int, into path: String) throws {
         let queue = try Stores.open(path)
         for number in 0..<count {
             // Not in step with anything that polls.
@@ -29,9 +36,7 @@ enum Live {
                     arguments: [UUID.v7(), monotonicSeconds()])
             }
         }
-        try Role.say(Role.Connected())
-        while !FileHandle.standardInput.availableData.isEmpty {}
-        live.stop()
+        try queue.close()
     }
 
     /// Tells how long the rows of others took to arrive, when the input ends.
@@ -42,24 +47,32 @@ enum Live {
             while !FileHandle.standardInput.availableData.isEmpty {}
             live.stop()
         }
-        var latencies: [Double] = []
-        var last: Int64 = 0
+        var arrivals = Arrivals()
         try live.run { event in
             switch event {
             case .connected: try Role.say(Role.Connected())
-            case .synchronized:
-                let now = monotonicSeconds()
-                let rows = try queue.read { db in
-                    try Row.fetchAll(
-                        db, sql: "SELECT rowid, sent FROM ping WHERE rowid > ?", arguments: [last])
-                }
-                for row in rows {
-                    latencies.append(now - (row[1] as Double))
-                    last = max(last, row[0])
-                }
+            case .synchronized: try arrivals.look(in: queue)
             case .disconnected(let error, _): throw error
             }
         }
-        try Role.say(Role.Arrived(latencies: latencies))
+        try Role.say(Role.Arrived(latencies: arrivals.latencies))
+    }
+}
+
+/// How long the rows of others took to arrive, in seconds.
+struct Arrivals {
+    private(set) var latencies: [Double] = []
+    private var last: Int64 = 0
+
+    /// Looks for rows that came since the last look.
+    mutating func look(in queue: DatabaseQueue) throws {
+        let now = monotonicSeconds()
+        let rows = try queue.read { [last] db in
+            try Row.fetchAll(db, sql: "SELECT rowid, sent FROM ping WHERE rowid > ?", arguments: [last])
+        }
+        for row in rows {
+            latencies.append(now - (row[1] as Double))
+            last = max(last, row[0])
+        }
     }
 }

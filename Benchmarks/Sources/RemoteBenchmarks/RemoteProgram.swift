@@ -42,6 +42,8 @@ struct RemoteOptions {
     private(set) var deviceCount = 50
     private(set) var changeCount = 1000
     private(set) var commitCount = 100
+    private(set) var watchCount = 1000
+    private(set) var memberCount = 1000
     private(set) var printsJSON = false
     private(set) var showsHelp = false
 
@@ -53,13 +55,16 @@ struct RemoteOptions {
             case "--json": printsJSON = true
             case "--only":
                 guard let figure = words.popFirst().flatMap(RemoteFigure.init) else {
-                    throw BenchmarkError(description: "--only needs transfer, compressed, devices, shared or live")
+                    let names = RemoteFigure.allCases.map(\.rawValue).joined(separator: ", ")
+                    throw BenchmarkError(description: "--only needs one of \(names)")
                 }
                 figures.append(figure)
             case "--rows": rowCount = try Self.number(after: word, &words)
             case "--devices": deviceCount = try Self.number(after: word, &words)
             case "--changes": changeCount = try Self.number(after: word, &words)
             case "--commits": commitCount = try Self.number(after: word, &words)
+            case "--watches": watchCount = try Self.number(after: word, &words)
+            case "--members": memberCount = try Self.number(after: word, &words)
             default: throw BenchmarkError(description: "unknown argument '\(word)'; hint: see --help")
             }
         }
@@ -74,19 +79,23 @@ struct RemoteOptions {
     }
 }
 
-/// Measures remote peers: a server and devices in processes of their own, over TLS on this machine.
+/// Measures remote peers: a server or a relay, and devices, in processes of their own, over TLS on this machine.
 enum RemoteProgram {
     private static let help = """
         usage: RemoteBenchmarks [OPTION...]
 
-        Measures synchronization over HTTPS between a server and devices, each in a process of its own, on
-        encrypted files in the temporary folder. Times are by the clock on the wall.
+        Measures synchronization over HTTPS between devices, with a server or through a relay, each in a process
+        of its own, on encrypted files in the temporary folder. Times are by the clock on the wall. Those of
+        removal are processor times; it invites the members one after the other, which takes minutes.
 
           --only NAME    one figure; may be repeated: transfer compressed devices shared live
-          --rows N       rows of the transfer (default 336776)
+                         relay-transfer relay-live relay-watches removal
+          --rows N       rows of the transfers (default 336776)
           --devices N    devices at a time (default 50)
           --changes N    changes of each device (default 1000)
           --commits N    commits that are watched (default 100)
+          --watches N    watches that wait at a relay (default 1000)
+          --members N    members of whom one is removed, 2 or more (default 1000)
           --json         print JSON
           --help         print this text
         """

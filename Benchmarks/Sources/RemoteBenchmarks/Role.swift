@@ -11,6 +11,12 @@ enum Role: String {
     case devices
     case watch
     case commit
+    case relay
+    case relayExchange = "relay-exchange"
+    case relayCommit = "relay-commit"
+    case relayWatch = "relay-watch"
+    case relayWatches = "relay-watches"
+    case removal
 
     /// What `serve` says first.
     struct Serving: Codable {
@@ -67,6 +73,12 @@ enum Role: String {
         case .devices: try Self.exchangeAll(words[0], Array(words[1...]))
         case .watch: try Live.watch(words[0])
         case .commit: try Live.commit(words[0], Int(words[1]) ?? 0)
+        case .relay: try RelayRoles.serve(words[0])
+        case .relayExchange: try RelayRoles.exchange(words[0], words[1])
+        case .relayCommit: try RelayRoles.commit(words[0], Int(words[1]) ?? 0)
+        case .relayWatch: try RelayRoles.watch(words[0])
+        case .relayWatches: try RelayRoles.watchMany(words[0], Int(words[1]) ?? 0)
+        case .removal: try Removal.measure(words[0], Int(words[1]) ?? 0)
         }
     }
 
@@ -90,7 +102,7 @@ enum Role: String {
         try say(Usage.now)
     }
 
-    private static func direction(_ word: String) throws -> SyncDirection {
+    static func direction(_ word: String) throws -> SyncDirection {
         guard let direction = SyncDirection(rawValue: word) else {
             throw BenchmarkError(description: "there is no direction \(word)")
         }
