@@ -4,7 +4,7 @@ extension QueryFragment.Code {
     /// How many bytes an item has that begins with a byte, without the forms of a choice.
     static func length(_ byte: UInt8) -> Int {
         switch byte {
-        case tableName, columns, tableSource, writableNames, names, rowNumber: 9
+        case tableName, columns, tableSource, writableNames, names, rowNumber, elements: 9
         case part, literal, need: 2
         case choice: 18
         default: 1
@@ -40,9 +40,25 @@ extension QueryFragment {
             switch kind {
             case Code.tableName: Replacement(code: qualifier.code, length: 9)
             case Code.columns: Replacement(code: columns.code, length: 9)
+            case Code.elements: Self.name(name, of: type)
             default: nil
             }
         }
+    }
+
+    /// The piece with a name behind elements of JSON. What is said of them stays.
+    func naming<T: Table>(_ type: T.Type, _ name: String) -> QueryFragment {
+        replacing(type) { kind, _ in kind == Code.elements ? Self.name(name, of: type) : nil }
+    }
+
+    /// What stands in the place of a name: nothing, where it is that of the table.
+    private static func name<T: Table>(_ name: String, of type: T.Type) -> Replacement {
+        var text = QueryFragment()
+        if name != type.tableName {
+            text.append(literal: " AS ")
+            text.append(identifier: name)
+        }
+        return Replacement(code: text.code, length: 9)
     }
 
     /// What stands in the place of a reference, and how many bytes it takes the place of.

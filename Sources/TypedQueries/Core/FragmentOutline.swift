@@ -35,7 +35,7 @@ extension QueryFragment {
             let (byte, length) = (code[index], itemLength(at: index))
             let wasOutside = nesting.isOutside
             nesting.pass(byte)
-            if length > 1 || byte <= Code.rowNumber {
+            if length > 1 || byte <= Code.elements {
                 if wasOutside { text.append(UInt8(ascii: byte == Code.choice ? " " : ".")) }
             } else if wasOutside && nesting.isOutside {
                 text.append(byte)

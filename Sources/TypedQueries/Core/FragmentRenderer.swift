@@ -84,6 +84,7 @@ struct FragmentRenderer {
             case QueryFragment.Code.rowNumber:
                 if let type = QueryFragment.table(at: code[index..<index + 8]) { numberedTables.append(type) }
                 index += 8
+            case QueryFragment.Code.elements: index += 8
             case QueryFragment.Code.part: index += 1
             case QueryFragment.Code.literal:
                 text.append(code[index])

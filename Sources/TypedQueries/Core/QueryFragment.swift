@@ -42,10 +42,12 @@ public struct QueryFragment: Hashable, Sendable {
         @usableFromInline static var comma: UInt8 { 17 }
         /// The number of a row is asked for, by the name behind this; then the type of the table. It is no text.
         @usableFromInline static var rowNumber: UInt8 { 18 }
+        /// The place of a name behind elements of JSON, then their type. It is no text until a statement names them.
+        @usableFromInline static var elements: UInt8 { 19 }
 
         /// Whether a byte of text would mean something.
         @inlinable static func isCode(_ byte: UInt8) -> Bool {
-            byte <= need || (names...rowNumber).contains(byte)
+            byte <= need || (names...elements).contains(byte)
         }
     }
 
@@ -128,7 +130,7 @@ public struct QueryFragment: Hashable, Sendable {
     @inlinable
     mutating func appendName(_ name: UnsafeBufferPointer<UInt8>) {
         // Bytes that mean something here, and quotes, are rare in names.
-        if name.allSatisfy({ $0 > Code.rowNumber && $0 != UInt8(ascii: "\"") }) {
+        if name.allSatisfy({ $0 > Code.elements && $0 != UInt8(ascii: "\"") }) {
             code.append(contentsOf: name)
         } else {
             appendQuoting(name, UInt8(ascii: "\""))

@@ -8,33 +8,32 @@
 
     private let tableName: String
     private let arguments: [Argument]
-    private var alias: String?
+    /// The name by which columns are qualified.
+    private var qualifier = QueryFragment()
+    /// The place of a name behind the table.
+    private var place: QueryFragment
     /// Whether old engines take the arguments as a condition. It would be asked of rows that a right join keeps without elements, and
     /// engines with right joins take the arguments of the first table as such.
     var isCondition = true
 
-    init(_ tableName: String, _ arguments: [Argument]) {
-        self.tableName = tableName
+    init<T: Table>(_ type: T.Type, _ arguments: [Argument]) {
+        tableName = type.tableName
         self.arguments = arguments
+        qualifier.append(tableOf: type)
+        place = .elements(type)
     }
 
-    /// Whether the table has a name of its own in the statement.
-    var isNamed: Bool { alias != nil }
-
-    /// The table under a name of its own.
-    func named(_ name: String) -> ConditionalSource {
-        var result = self
-        result.alias = name
-        return result
+    /// Puts a name in the place of references to the table, except in the arguments.
+    mutating func rename(_ change: (QueryFragment) -> QueryFragment) {
+        qualifier = change(qualifier)
+        place = change(place)
     }
 
     /// The table as it stands in a FROM clause, without its arguments.
     var table: QueryFragment {
         var fragment = QueryFragment()
         fragment.append(identifier: tableName)
-        guard let alias else { return fragment }
-        fragment.append(literal: " AS ")
-        fragment.append(identifier: alias)
+        fragment.append(place)
         return fragment
     }
 
@@ -43,7 +42,7 @@
         var fragment = QueryFragment()
         for (index, argument) in arguments.enumerated() {
             if index > 0 { fragment.append(literal: " AND ") }
-            fragment.append(identifier: alias ?? tableName)
+            fragment.append(qualifier)
             fragment.append(literal: ".")
             fragment.append(identifier: argument.column)
             fragment.append(literal: " = (")

@@ -12,9 +12,9 @@ import Foundation
 /// - `Key` is the type of the keys: positions, or the names of members.
 /// - `Value` is the type of the elements: how they are read.
 ///
-/// A statement joins elements once, because SQLite calls all of them `json_each`: other ones are read in conditions and subqueries.
-/// Elements among those of another `jsonEach()` are called `json_each_2`, and so on. Where both have one type, as in a tree, columns in
-/// the closures of the inner ones are always the inner ones'.
+/// SQLite calls all elements `json_each`. Those beside or among the ones of another `jsonEach()` are called `json_each_2`, and so on.
+/// Where both have one type, as in a tree, columns in the closures of the inner ones are always the inner ones'; elements of one type
+/// that are joined get names by `as(_:)`.
 ///
 /// A library without SQLite's JSON gets the table in Swift.
 public struct JSONElements<Key: QueryBindable, Value: QueryRepresentable & Sendable>: Table {
@@ -187,8 +187,11 @@ private enum JSONRows {
         }
         source.append(literal: ")")
         var clauses = SelectClauses()
+        let type = JSONElements<Key, Value>.self
+        source.append(.elements(type))
         clauses.source = source
-        clauses.conditionalSource = ConditionalSource("json_each", arguments)
+        clauses.conditionalSource = ConditionalSource(type, arguments)
+        clauses.elements = [.elements(type)]
         return Select(clauses: clauses)
     }
 }

@@ -26,9 +26,9 @@ extension SelectClauses {
         _ kind: JoinKind, _ type: Other.Type, _ joined: SelectClauses, on constraint: QueryFragment
     ) {
         var (other, condition) = (joined, constraint)
-        if joined.conditionalSource != nil, joined.source.mentionsElements() {
-            condition = QueryFragment(binding: .invalid(.joinedElements))
-        }
+        if hasElements(like: joined) { condition = QueryFragment(binding: .invalid(.joinedElements)) }
+        if kind != .inner, kind != .right { other.makeElementsOptional() }
+        if kind.keepsRight { makeElementsOptional() }
         if kind == .left { condition = condition.settlingIdentities }
         if kind.keepsRight {
             joins.require(.outerJoins)

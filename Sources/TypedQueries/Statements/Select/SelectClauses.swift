@@ -10,6 +10,8 @@ public struct SelectClauses: Hashable, Sendable {
     @usableFromInline var source = QueryFragment()
     /// The same for engines that take its arguments as a condition only.
     @usableFromInline var conditionalSource: ConditionalSource?
+    /// Elements of JSON that are selected from and have no name yet: for each the types by which clauses speak of them.
+    @usableFromInline var elements: [QueryFragment] = []
     /// The columns of the joined tables, for when none are selected.
     @usableFromInline var joinedColumns = QueryFragment()
     @usableFromInline var joins = QueryFragment()
@@ -26,6 +28,7 @@ public struct SelectClauses: Hashable, Sendable {
     mutating func merge(_ other: SelectClauses) {
         isDistinct = isDistinct || other.isDistinct
         isNone = isNone || other.isNone
+        elements += other.elements
         conditions.append(other.conditions)
         groupConditions.append(other.groupConditions)
         Self.join(&commonTables, other.commonTables)
@@ -46,7 +49,9 @@ public struct SelectClauses: Hashable, Sendable {
     /// Adds the SELECT statement.
     @usableFromInline func write<From: Table>(from: From.Type, to fragment: inout QueryFragment) {
         if isNone { return }
-        if let named = namingElements(of: From.self) { return named.write(from: From.self, to: &fragment) }
+        guard elements.isEmpty else {
+            return namingElements(of: From.self).write(from: From.self, to: &fragment)
+        }
         if !commonTables.isEmpty {
             fragment.append(literal: "WITH ")
             fragment.append(commonTables)
