@@ -22,6 +22,11 @@ public enum EngineChoice: UInt8, Sendable {
     case settled = 10
     /// A row value that is assigned from a query. SQLite 3.15 makes a trigger with it, and each change that runs the trigger fails.
     case rowAssignment = 11
+    /// Plans by `IN` of several columns, which SQLite 3.15 can't carry out where a column of them is equal to one of another table.
+    case plannedRows = 12
+    /// `IN` of a whole column by an index that has it. SQLite 3.15 takes a partial index for all rows, and finds no NULL in a
+    /// descending one.
+    case indexedMembership = 13
 
     /// Whether the engine has it.
     public var isSupported: Bool {
@@ -31,7 +36,8 @@ public enum EngineChoice: UInt8, Sendable {
         case .aggregateFilter: features.supportsAggregateFilter
         case .iif: features.sqliteVersionNumber >= 3_032_000
         case .aggregateOrdering: features.sqliteVersionNumber >= 3_044_000
-        case .outerTableArguments, .dateFloor, .plannedComparison, .plannedIdentity:
+        case .outerTableArguments, .dateFloor, .plannedComparison, .plannedIdentity, .plannedRows,
+            .indexedMembership:
             features.sqliteVersionNumber >= 3_046_000
         case .settled, .rowAssignment: true
         }

@@ -7,9 +7,29 @@ public struct MembershipTest<Base: QueryExpression>: WritableExpression {
     let base: Base
     let symbol: StaticString
     let list: QueryFragment
+    /// Whether old engines may plan by it only in another form, because it is about rows of several columns.
+    var isOfRows = false
+    /// The row, where the list has one.
+    var onlyRow: QueryFragment?
 
     /// Adds the test.
     public func write(to fragment: inout QueryFragment) {
+        guard isOfRows, !EngineChoice.plannedRows.isSupported else { return writeTest(to: &fragment) }
+        guard let onlyRow else {
+            return fragment.append(outOfPlansOf: .plannedRows) { writeTest(to: &$0) }
+        }
+        fragment.appendChoice(.plannedRows) {
+            writeTest(to: &$0)
+        } emulated: {
+            $0.append(literal: "(")
+            base.write(to: &$0)
+            $0.append(literal: ") = (")
+            $0.append(onlyRow)
+            $0.append(literal: ")")
+        }
+    }
+
+    private func writeTest(to fragment: inout QueryFragment) {
         fragment.append(literal: "(")
         base.write(to: &fragment)
         fragment.append(literal: ")")
@@ -31,7 +51,12 @@ extension QueryExpression where QueryValue: QueryRepresentable {
 
     /// `IN`: whether the value is one of several.
     public func `in`(_ values: some Sequence<QueryValue.QueryOutput>) -> MembershipTest<Self> {
-        member(values, " IN ")
+        guard QueryValue.columnWidth > 1 else { return member(values, " IN ") }
+        let rows = Array(values)
+        var test = member(rows, " IN ")
+        test.isOfRows = true
+        if rows.count == 1 { test.onlyRow = BindQueryExpression(rows[0], as: QueryValue.self).queryFragment }
+        return test
     }
 
     /// `NOT IN`: whether the value is none of several.
@@ -43,14 +68,16 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     public func `in`<Other: QueryRepresentable>(_ statement: some PartialSelectStatement<Other>)
         -> MembershipTest<Self>
     where Other.QueryUnwrapped == QueryValue.QueryUnwrapped {
-        MembershipTest(base: self, symbol: " IN ", list: statement.query)
+        var test = MembershipTest(base: self, symbol: " IN ", list: statement.query.asList)
+        test.isOfRows = QueryValue.columnWidth > 1
+        return test
     }
 
     /// `NOT IN`: whether the value is none of a statement's.
     public func notIn<Other: QueryRepresentable>(
         _ statement: some PartialSelectStatement<Other>
     ) -> MembershipTest<Self> where Other.QueryUnwrapped == QueryValue.QueryUnwrapped {
-        MembershipTest(base: self, symbol: " NOT IN ", list: statement.query)
+        MembershipTest(base: self, symbol: " NOT IN ", list: statement.query.asList)
     }
 
     /// `BETWEEN`: whether the value is within a range, bounds included.

@@ -48,7 +48,8 @@ extension QueryFragment {
         append(literal: ")")
     }
 
-    private mutating func append(outOfPlansOf choice: EngineChoice, _ write: (inout QueryFragment) -> Void) {
+    /// Adds an expression, as one that says nothing to the planner of old engines.
+    mutating func append(outOfPlansOf choice: EngineChoice, _ write: (inout QueryFragment) -> Void) {
         append(onlyWithout: choice) { $0.append(literal: "+(") }
         write(&self)
         append(onlyWithout: choice) { $0.append(literal: ")") }
@@ -67,8 +68,11 @@ extension QueryFragment {
     }
 
     /// The constraint of a left join, by whose own comparisons old engines may plan: they are only asked of the joined table.
-    var settlingIdentities: QueryFragment {
-        guard !EngineChoice.plannedIdentity.isSupported, code.contains(Code.choice) else { return self }
+    var settlingIdentities: QueryFragment { settling(.plannedIdentity) }
+
+    /// The piece in the form of new engines, where that is right on old ones, too; the piece itself, when it has statements in it.
+    func settling(_ choice: EngineChoice) -> QueryFragment {
+        guard !choice.isSupported, code.contains(Code.choice) else { return self }
         // A statement within it may have a left join of its own.
         let select = Array("SELECT".utf8)
         guard !code.indices.contains(where: { code[$0...].starts(with: select) }) else { return self }
@@ -76,7 +80,7 @@ extension QueryFragment {
         var index = 0
         // The forms of a choice stand behind it, item by item.
         while index < code.count {
-            if code[index] == Code.choice, code[index + 1] == EngineChoice.plannedIdentity.rawValue {
+            if code[index] == Code.choice, code[index + 1] == choice.rawValue {
                 result.code[index + 1] = EngineChoice.settled.rawValue
             }
             index += Code.length(code[index])

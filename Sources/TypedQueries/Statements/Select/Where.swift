@@ -154,12 +154,7 @@ extension Where where From: PrimaryKeyedTable {
     /// Adds that the key is one of several.
     public func find(_ keys: some Sequence<From.PrimaryKey.QueryOutput>) -> Self {
         var result = self
-        var fragment = QueryFragment("(")
-        From.columns.primaryKey.write(to: &fragment)
-        fragment.append(literal: ") IN (")
-        fragment.append(list: keys, of: From.PrimaryKey.self)
-        fragment.append(literal: ")")
-        result.conditions.append(fragment)
+        result.conditions.append(From.columns.primaryKey.in(keys).queryFragment)
         return result
     }
 }
