@@ -27,6 +27,8 @@ public enum EngineChoice: UInt8, Sendable {
     /// `IN` of a whole column by an index that has it. SQLite 3.15 takes a partial index for all rows, and finds no NULL in a
     /// descending one.
     case indexedMembership = 13
+    /// Plans by `OR`. In columns of a row that a left join has not found, SQLite 3.15 leaves values of another one by them.
+    case plannedAlternatives = 15
 
     /// Whether the engine has it.
     public var isSupported: Bool {
@@ -37,7 +39,7 @@ public enum EngineChoice: UInt8, Sendable {
         case .iif: features.sqliteVersionNumber >= 3_032_000
         case .aggregateOrdering: features.sqliteVersionNumber >= 3_044_000
         case .outerTableArguments, .dateFloor, .plannedComparison, .plannedIdentity, .plannedRows,
-            .indexedMembership:
+            .indexedMembership, .plannedAlternatives:
             features.sqliteVersionNumber >= 3_046_000
         case .settled, .rowAssignment: true
         }

@@ -38,11 +38,18 @@ extension QueryFragment {
     }
 
     /// The terms of a list, without those of lists within them.
-    var terms: [QueryFragment] { split { $0 == Code.comma } }
+    var terms: [QueryFragment] { split { $0.first == Code.comma ? 1 : 0 } }
+
+    /// The conditions that must all be met, where they stand between parentheses; the piece itself, where it is another expression.
+    var conjuncts: [QueryFragment] {
+        guard outerWords.allSatisfy({ $0 == "AND" }) else { return [self] }
+        let word = Array(" AND ".utf8)
+        return split { $0.starts(with: word) ? word.count : 0 }
+    }
 
     /// The columns of an expression that has several, whichever way the commas between them were written.
     var columnTerms: [QueryFragment] {
-        split { $0 == Code.comma || $0 == UInt8(ascii: ",") }.map { term in
+        split { $0.first == Code.comma || $0.first == UInt8(ascii: ",") ? 1 : 0 }.map { term in
             var column = term
             column.code = Array(term.code.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") })
             return column
@@ -64,24 +71,27 @@ extension QueryFragment {
         return fragment
     }
 
-    private func split(at isSeparator: (UInt8) -> Bool) -> [QueryFragment] {
+    /// - parameter separator: How many of the next bytes are a separator.
+    private func split(at separator: (ArraySlice<UInt8>) -> Int) -> [QueryFragment] {
         var terms: [QueryFragment] = []
         var term = QueryFragment()
         var value = 0
         var nesting = Nesting()
         var index = 0
         while index < code.count {
-            let length = itemLength(at: index)
-            if isSeparator(code[index]), nesting.isOutside {
+            let separatorLength = nesting.isOutside ? separator(code[index...]) : 0
+            if separatorLength > 0 {
                 terms.append(term)
                 term = QueryFragment()
-            } else {
-                term.code.append(contentsOf: code[index..<index + length])
-                let count = valueCount(at: index)
-                term.bindings.append(contentsOf: bindings[value..<value + count])
-                value += count
-                nesting.pass(code[index])
+                index += separatorLength
+                continue
             }
+            let length = itemLength(at: index)
+            term.code.append(contentsOf: code[index..<index + length])
+            let count = valueCount(at: index)
+            term.bindings.append(contentsOf: bindings[value..<value + count])
+            value += count
+            nesting.pass(code[index])
             index += length
         }
         return terms + [term]

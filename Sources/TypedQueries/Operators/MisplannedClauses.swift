@@ -1,4 +1,4 @@
-// Lists that SQLite 3.15 reads wrongly by indexes.
+// Lists and conditions that SQLite 3.15 reads wrongly by indexes.
 
 extension QueryFragment {
     /// A statement as the list of `IN`, which old engines don't look up in an index of its table.
@@ -18,5 +18,45 @@ extension QueryFragment {
         let others = ["WHERE", "GROUP", "LIMIT", "DISTINCT", "JOIN", "UNION", "INTERSECT", "EXCEPT"]
         return words.first == "SELECT" && words.contains("FROM")
             && !words.contains { others.contains(String($0)) }
+    }
+
+    /// A condition on rows of a left join, whose alternatives old engines don't plan by.
+    var withoutPlannedAlternatives: QueryFragment {
+        guard !EngineChoice.plannedAlternatives.isSupported else { return self }
+        let conditions = conjuncts
+        guard conditions.count == 1 else {
+            var result = QueryFragment()
+            for condition in conditions {
+                if !result.isEmpty { result.append(literal: " AND ") }
+                result.append(condition.withoutPlannedAlternatives)
+            }
+            return result
+        }
+        if outerWords.contains("OR") {
+            var result = QueryFragment()
+            result.append(outOfPlansOf: .plannedAlternatives) { $0.append(self) }
+            return result
+        }
+        guard let inner = insideOfParentheses else { return self }
+        var result = QueryFragment("(")
+        result.append(inner.withoutPlannedAlternatives)
+        result.append(literal: ")")
+        return result
+    }
+
+    /// What stands between the parentheses, where there is nothing outside of them.
+    private var insideOfParentheses: QueryFragment? {
+        guard code.first == UInt8(ascii: "("), code.last == UInt8(ascii: ")"), isOperand else { return nil }
+        var inner = self
+        inner.code = Array(code.dropFirst().dropLast())
+        return inner
+    }
+}
+
+extension FragmentList {
+    /// The conditions, of which each must be met, without alternatives that old engines plan by.
+    var withoutPlannedAlternatives: FragmentList {
+        guard !isEmpty, !EngineChoice.plannedAlternatives.isSupported else { return self }
+        return mapped { $0.withoutPlannedAlternatives }
     }
 }
