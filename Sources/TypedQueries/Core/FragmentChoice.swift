@@ -27,6 +27,8 @@ public enum EngineChoice: UInt8, Sendable {
     /// `IN` of a whole column by an index that has it. SQLite 3.15 takes a partial index for all rows, and finds no NULL in a
     /// descending one.
     case indexedMembership = 13
+    /// The least value by an index. SQLite 3.15 leaves out rows whose next column in the index is NULL.
+    case indexedMinimum = 14
     /// Plans by `OR`. In columns of a row that a left join has not found, SQLite 3.15 leaves values of another one by them.
     case plannedAlternatives = 15
 
@@ -39,7 +41,7 @@ public enum EngineChoice: UInt8, Sendable {
         case .iif: features.sqliteVersionNumber >= 3_032_000
         case .aggregateOrdering: features.sqliteVersionNumber >= 3_044_000
         case .outerTableArguments, .dateFloor, .plannedComparison, .plannedIdentity, .plannedRows,
-            .indexedMembership, .plannedAlternatives:
+            .indexedMembership, .indexedMinimum, .plannedAlternatives:
             features.sqliteVersionNumber >= 3_046_000
         case .settled, .rowAssignment: true
         }

@@ -64,4 +64,21 @@ import TypedQueries
             """
         #expect(text.hasSuffix(condition), "\(text)")
     }
+
+    @Test func theLeastValueIsFoundBesideNull() throws {
+        try withIndexes { db throws in
+            try db.execute(
+                sql: """
+                    DROP INDEX byPriority;
+                    CREATE INDEX byPriority ON reminders(priority, updatedAt);
+                    """)
+            let least = try Reminder.where { $0.priority.in([1, 3]) }.select { $0.priority.min() }
+                .fetchOne(db)
+            #expect(least == .some(1))
+            let one = try Reminder.where { $0.priority.eq(3) }.select { $0.priority.min() }.fetchOne(db)
+            #expect(one == .some(3))
+            let plan = try Reminder.select { $0.priority.min() }.queryPlan(db)
+            #expect(plan.description.contains("byPriority"))
+        }
+    }
 }

@@ -24,7 +24,14 @@ extension QueryExpression where QueryValue: QueryRepresentable {
         filter: Filter? = Bool?.none
     ) -> AggregateExpression<QueryValue.QueryUnwrapped?>
     where Filter.QueryValue: QueryRepresentable, Filter.QueryValue.QueryUnwrapped == Bool {
-        aggregate("min", false, filter)
+        guard filter == nil, !EngineChoice.indexedMinimum.isSupported else {
+            return aggregate("min", false, filter)
+        }
+        var argument = QueryFragment()
+        argument.append(outOfPlansOf: .indexedMinimum) { write(to: &$0) }
+        var call = AggregateExpression<QueryValue.QueryUnwrapped?>("min", argument)
+        call.ordering = .ignored
+        return call
     }
 
     /// The greatest value, NULL when there is none.
