@@ -73,7 +73,9 @@ extension ChangeEmulation {
             keys.removeFirst()
         }
         guard !parts.conflictTarget.isEmpty else {
-            return keys.map { ConflictKey(unique: $0, tableName: table.tableName) }
+            // Where several rows are in the way, the first counts that SQLite would find.
+            return keys.sorted { $0.rank < $1.rank }
+                .map { ConflictKey(unique: $0, tableName: table.tableName) }
         }
         if let target = ConflictTarget(parts.conflictTarget) {
             if let key = keys.first(where: { $0.condition == nil && target.isMet(by: $0) }) {

@@ -17,6 +17,9 @@ package struct UniqueKey: Sendable {
     /// The condition on the rows that the key is about, or nil for all.
     package var condition: String?
 
+    /// Its place in the order in which SQLite looks for rows in the way of another.
+    package var rank = -1
+
     /// Whether it is about all rows, and has exactly some columns.
     func isOfAllRows(on columns: [String]) -> Bool {
         condition == nil && hasColumns(Set(columns.map { $0.foldedIdentifier }))
@@ -63,9 +66,10 @@ extension Database {
             let indexes = try Row.fetchAll(self, sql: pragma("index_list", table.name, table.schemaID))
             var first = UniqueKey(columns: primaryKey.columns)
             var others: [UniqueKey] = []
-            for index in indexes {
+            for (place, index) in indexes.enumerated() {
                 guard try index.decode(Bool.self, forColumn: "unique") else { continue }
-                let key = try uniqueKey(index.decode(String.self, forColumn: "name"), table)
+                var key = try uniqueKey(index.decode(String.self, forColumn: "name"), table)
+                key.rank = place
                 if try index.decode(String.self, forColumn: "origin") == "pk" {
                     first = key
                 } else {
