@@ -31,6 +31,54 @@ import TypedQueries
         }
     }
 
+    @Test func aDeletionThatATriggerIgnoresReturnsNoRow() throws {
+        try withStore { (db) throws in
+            try db.execute(
+                sql: """
+                    CREATE TRIGGER kept BEFORE DELETE ON reminders WHEN OLD.isCompleted BEGIN
+                        UPDATE reminders SET title = 'gone' WHERE id = OLD.id;
+                        SELECT RAISE(IGNORE);
+                    END
+                    """)
+            let others = try Reminder.where { !$0.isCompleted }.delete().returning(\.id).fetchAll(db)
+            #expect(others.sorted() == [1, 3])
+            let change = Reminder.delete().returning(\.id)
+            guard EngineFeatures.current.supportsReturning else {
+                let error = #expect(throws: DatabaseError.self) { _ = try change.fetchAll(db) }
+                #expect(error?.message?.contains("3.35.0") == true)
+                let title = try Reminder.find(2).fetchOne(db)?.title
+                #expect(title == "Bread")
+                return
+            }
+            let rows = try change.fetchAll(db)
+            #expect(rows.isEmpty)
+        }
+    }
+
+    @Test func rowsWithoutNumbersAreReturnedWhenTheyAreDeletedOnly() throws {
+        try withStore { (db) throws in
+            try db.execute(
+                sql: """
+                    DROP TABLE reminders;
+                    DROP TABLE remindersLists;
+                    CREATE TABLE remindersLists (
+                        id INTEGER PRIMARY KEY, title TEXT NOT NULL UNIQUE, position INTEGER NOT NULL) WITHOUT ROWID;
+                    INSERT INTO remindersLists VALUES (1, 'Home', 1), (2, 'Work', 2);
+                    """)
+            let deleted = try RemindersList.find(2).delete().returning(\.id).fetchAll(db)
+            #expect(deleted == [2])
+            let change = RemindersList.find(1).update { $0.position = 9 }.returning(\.position)
+            guard EngineFeatures.current.supportsReturning else {
+                let error = #expect(throws: DatabaseError.self) { _ = try change.fetchAll(db) }
+                #expect(error?.message?.contains("WITHOUT ROWID") == true)
+                #expect(error?.message?.contains("3.35.0") == true)
+                return
+            }
+            let positions = try change.fetchAll(db)
+            #expect(positions == [9])
+        }
+    }
+
     @Test func thePlanAndTheRegionOfAReturningChangeNameTheVersion() throws {
         let change = RemindersList.find(1).update { $0.position = 9 }.returning(\.id)
         try withStore { (db) throws in

@@ -65,8 +65,10 @@ struct ChangeEmulation {
             return count
         }
         if parts.isDelete {
+            let keys = try deletedKeys()
             try read(selection(where: parts.condition))
             try execute(parts.head, parts.condition)
+            try requireDeletion(keys)
         } else {
             try read(selection(where: condition(update())))
         }
@@ -74,7 +76,7 @@ struct ChangeEmulation {
     }
 
     /// Whether it is a view that is changed, by its triggers. Its rows have no numbers by which they could be read.
-    private func changesView() throws -> Bool {
+    func changesView() throws -> Bool {
         try parts.table.map(db.isView) ?? false
     }
 
@@ -89,45 +91,6 @@ struct ChangeEmulation {
         guard Int64(db.changesCount) == Int64(keys.count) else { throw returningError }
         try requireRows(keys)
         return keys
-    }
-
-    /// Throws an error that names the version needed, when rows that were changed have other numbers: those of tables whose keys
-    /// were changed.
-    private func requireRows(_ keys: [Int64]) throws {
-        let source = parts.head.source
-        let left = try SQLQueryExpression(
-            "SELECT count(*) FROM \(source) WHERE \(condition(keys))", as: Int.self
-        ).fetchOne(db)
-        guard left == keys.count else { throw returningError }
-    }
-
-    private var returningError: DatabaseError {
-        EngineNeed.error(
-            "RETURNING of an update that changes keys or leaves rows out", 3_035_000,
-            sql: parts.head.debugDescription)
-    }
-
-    /// The name of the number of a row of the table.
-    ///
-    /// - throws: An error that names the version needed, when each of its names is that of a column.
-    func rowIDName() throws -> String {
-        guard let table = parts.table else { return "rowid" }
-        let columns = try db.columns(in: table.tableName, in: table.schemaName).map(\.name)
-        if let name = RowIDName.free(of: columns) { return name }
-        guard let key = try db.primaryKey(table.tableName, in: table.schemaName).rowIDColumn else {
-            throw EngineNeed.error(
-                "RETURNING or ON CONFLICT of a table with columns called rowid, _rowid_ and oid",
-                3_035_000, sql: parts.head.debugDescription)
-        }
-        return key.quotedDatabaseIdentifier
-    }
-
-    private func condition(_ keys: [Int64]) throws -> QueryFragment {
-        var condition = try QueryFragment(rowIDName())
-        condition.append(literal: " IN (")
-        condition.append(sql: keys.map(String.init).joined(separator: ","))
-        condition.append(literal: ")")
-        return condition
     }
 
     private func execute(_ head: QueryFragment, _ condition: QueryFragment) throws {
