@@ -84,7 +84,7 @@ extension Database {
         }
     }
 
-    /// The statement that reports a failed page of the transaction.
+    /// A statement that reads the schema.
     static let probeSQL = "SELECT count(*) FROM sqlite_master"
 
     /// The error of the key with what it is about.

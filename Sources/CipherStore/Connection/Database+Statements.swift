@@ -115,6 +115,7 @@ extension Database {
     func forgetStatements() {
         statementCache.removeAll()
         recurringStatements.removeAll()
+        readStatements.forget()
         recordPlans.removeAll()
         attachment?.connectionForgetsStatements()
     }

@@ -69,6 +69,7 @@ public final class Database {
     private(set) var isClosed = false
     var statementCache = StatementCache()
     var recurringStatements = RecurringStatements()
+    let readStatements = ReadStatements()
 
     /// What the connection knows about the tables of record types.
     let recordPlans = RecordPlans()
@@ -93,8 +94,7 @@ public final class Database {
     /// The key that the connection was given.
     var encryptionKey: EncryptionKey?
 
-    /// The settings that a database without a file takes its key's from, so
-    /// that it can be the target of a backup.
+    /// The settings that a database without a file takes its key's from, so that it can be the target of a backup.
     let memorySettings: CipherSettings
 
     /// The passphrase that the key is derived from, until the connection is set up.
@@ -151,8 +151,7 @@ public final class Database {
     /// What the statements of a tracked block have read so far.
     var recordedRegion: DatabaseRegion?
 
-    /// How often a transaction was committed that wrote something, or somebody
-    /// told of changes.
+    /// How often a transaction was committed that wrote something, or somebody told of changes.
     var commits = CommitCounter()
 
     /// What was known at the last look for commits of others.
@@ -259,6 +258,7 @@ public final class Database {
         SQLiteHandle.releaseMemory(handle)
         statementCache.removeAll()
         recurringStatements.removeAll()
+        readStatements.forget()
         attachment?.connectionForgetsStatements()
     }
 

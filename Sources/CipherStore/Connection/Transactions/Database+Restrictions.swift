@@ -53,13 +53,20 @@ extension Database {
     /// fails as soon as the function returns, and what was to be run is run
     /// before the next statement.
     func executeProtected(_ sql: String) throws {
-        try protected {
-            do {
-                try execute(sql: sql)
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
-                guard resetStatements() else { return owe(sql) }
-                try execute(sql: sql)
-            }
+        try protected { try throughInterruption(sql) { try execute(sql: sql) } }
+    }
+
+    /// The same, for a caller whose section is protected.
+    ///
+    /// - parameters:
+    ///     - sql: The statement.
+    ///     - run: Runs it.
+    func throughInterruption(_ sql: String, _ run: () throws -> Void) throws {
+        do {
+            try run()
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
+            guard resetStatements() else { return owe(sql) }
+            try run()
         }
     }
 

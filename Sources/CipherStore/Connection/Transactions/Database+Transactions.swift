@@ -67,9 +67,10 @@ extension Database {
                 resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database",
                 sql: "BEGIN \(kind.rawValue) TRANSACTION")
         }
+        if kind == .deferred { return try runKept(readStatements.begin) }
         try execute(sql: "BEGIN \(kind.rawValue) TRANSACTION")
         // With the lock, nobody else can change the schema any more.
-        if kind != .deferred { noticeSchemaChange() }
+        noticeSchemaChange()
     }
 
     /// Rolls the transaction back. Does nothing when none is open. Nothing
@@ -131,10 +132,14 @@ extension Database {
         defer { needsTransaction = neededTransaction }
         do {
             let value = try body()
-            try protected { try withoutTracing { try verifyReads() } }
-            // From here on the access has succeeded, and a cancellation comes too late.
-            currentAccess?.finish()
-            if isInsideTransaction { try executeProtected("COMMIT TRANSACTION") }
+            try protected {
+                try withoutTracing { try verifyReads() }
+                // From here on the access has succeeded, and a cancellation comes too late.
+                currentAccess?.finish()
+                guard isInsideTransaction else { return }
+                let commit = readStatements.commit
+                try throughInterruption(commit.sql) { try runKept(commit) }
+            }
             return value
         } catch {
             try? rollback()
@@ -142,6 +147,12 @@ extension Database {
             try requireUnchangedFile()
             throw error
         }
+    }
+
+    /// Runs a statement that begins or ends a transaction. While SQL is not trusted, SQLite is asked about it each time.
+    private func runKept(_ statement: KeptStatement) throws {
+        guard authorizer.restriction == nil else { return try execute(sql: statement.sql) }
+        try statement.run(on: self)
     }
 
     /// Whether a row refers to nothing by a foreign key that is checked at the end of the transaction, and would make that fail.
@@ -156,12 +167,12 @@ extension Database {
         try requireUnchangedFile()
         guard encryptionKey != nil && configuration.verifiesReads else { return }
         do {
-            let statement = try cachedStatement(sql: Self.probeSQL)
+            let check = readStatements.check
             do {
-                try statement.execute()
+                try check.run(on: self)
             } catch let error as DatabaseError where error.isInterruptionError && resetStatements() {
                 // An interruption of the block is still in effect while one of its cursors lives.
-                try statement.execute()
+                try check.run(on: self)
             }
         } catch let error as DatabaseError {
             throw error.with(

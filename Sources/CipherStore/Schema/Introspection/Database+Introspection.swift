@@ -25,6 +25,7 @@ extension Database {
     func version(of schemaID: DatabaseSchemaID) throws -> Int64 {
         try withoutTracing {
             // It runs at each access, so it is worth its place in the cache.
+            if schemaID == .main { return try readStatements.version.firstNumber(on: self) }
             let statement = try cachedStatement(
                 sql: "PRAGMA \(schemaID.name.quotedDatabaseIdentifier).schema_version")
             try statement.prepareToRun(nil)
