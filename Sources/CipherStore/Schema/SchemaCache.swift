@@ -11,8 +11,6 @@ struct SchemaCache {
     struct Schema {
         /// The objects; nil until they are read.
         var objects: SchemaObjects?
-        /// The version of the schema when the first fact was read.
-        var version: Int64?
         private var primaryKeys: [String: Fact<PrimaryKeyInfo>] = [:]
         private var columnInfos: [String: Fact<[ColumnInfo]>] = [:]
         private var indexInfos: [String: Fact<[IndexInfo]>] = [:]
@@ -56,9 +54,12 @@ struct SchemaCache {
         _modify { yield &schemas[schemaID, default: Schema()] }
     }
 
-    /// The versions that schemas of files had when they were read.
-    var versions: [(schemaID: DatabaseSchemaID, version: Int64)] {
-        schemas.compactMap { id, schema in schema.version.map { (id, $0) } }
+    /// The versions that schemas of files had when their first fact was read.
+    private(set) var versions: [(schemaID: DatabaseSchemaID, version: Int64)] = []
+
+    /// Notes the version of a schema of which nothing was known.
+    mutating func note(version: Int64, of schemaID: DatabaseSchemaID) {
+        versions.append((schemaID, version))
     }
 }
 

@@ -76,7 +76,7 @@ extension Database {
             let isVirtual = try kind == .table && row.decode(Int.self, atIndex: 2) == 0
             objects.insert(kind, try row.decode(atIndex: 1), isVirtual: isVirtual)
         }
-        if let version { schemaCache[schemaID].version = version }
+        if let version { schemaCache.note(version: version, of: schemaID) }
         schemaCache[schemaID].objects = objects
         return objects
     }
