@@ -60,6 +60,9 @@ final class ReaderPool: Sendable {
 
     /// Waits for a slot.
     func acquire() -> Slot {
+        // Who asked before is served before.
+        let free = state.withLock { $0.waiters.isEmpty ? grantSlot(&$0) : nil }
+        if let free { return free }
         let semaphore = DispatchSemaphore(value: 0)
         let result = Lock<Slot?>(nil)
         acquire { slot in
@@ -152,7 +155,11 @@ final class ReaderPool: Sendable {
             state.isBarrierRunning = true
             return Slot(reader: nil, generation: state.generation)
         }
-        guard state.grantedCount < capacity else { return nil }
+        return grantSlot(&state)
+    }
+
+    private func grantSlot(_ state: inout State) -> Slot? {
+        guard !state.isBarrierRunning, state.grantedCount < capacity else { return nil }
         state.grantedCount += 1
         let reader = state.idle.popLast()
         if let reader { state.inUse[ObjectIdentifier(reader)] = reader }
@@ -215,7 +222,7 @@ final class ReaderPool: Sendable {
 
     /// The connection of the pool that the current thread holds.
     var heldReader: SerializedDatabase? {
-        readers.first { $0.isHeld }
+        SerializedDatabase.isInAccess ? readers.first { $0.isHeld } : nil
     }
 
     func setSuspended(_ isSuspended: Bool) {
