@@ -15,8 +15,33 @@ struct StatementCache {
         }
     }
 
+    /// The entries that were found last, one for each of some lengths of texts: to hash a text takes longer than to
+    /// compare it.
+    private final class RecentEntries {
+        private static let slotCount = 32
+
+        private var entries = [Entry?](repeating: nil, count: slotCount)
+
+        subscript(sql: String) -> Entry? {
+            get {
+                guard let entry = entries[Self.slot(of: sql)], entry.sql.hasSameBytes(as: sql) else {
+                    return nil
+                }
+                return entry
+            }
+            set { entries[Self.slot(of: sql)] = newValue }
+        }
+
+        private static func slot(of sql: String) -> Int { sql.utf8.count & (slotCount - 1) }
+
+        func removeAll() {
+            for index in entries.indices { entries[index] = nil }
+        }
+    }
+
     private let capacity: Int
     private var entries: [String: Entry] = [:]
+    private let recent = RecentEntries()
 
     init(capacity: Int = 256) {
         self.capacity = capacity
@@ -24,12 +49,18 @@ struct StatementCache {
 
     subscript(sql: String) -> Statement? {
         get {
+            if let entry = recent[sql] {
+                entry.isUsed = true
+                return entry.statement
+            }
             // Strings are equal when they look the same; SQLite tells their bytes apart.
-            guard let entry = entries[sql], entry.sql.utf8.elementsEqual(sql.utf8) else { return nil }
+            guard let entry = entries[sql], entry.sql.hasSameBytes(as: sql) else { return nil }
             entry.isUsed = true
+            recent[sql] = entry
             return entry.statement
         }
         set {
+            recent[sql] = nil
             guard let newValue else {
                 entries[sql] = nil
                 return
@@ -41,9 +72,11 @@ struct StatementCache {
 
     mutating func removeAll() {
         entries.removeAll()
+        recent.removeAll()
     }
 
     private mutating func evict() {
+        recent.removeAll()
         let unused = entries.filter { !$0.value.isUsed }.keys
         for sql in unused.prefix(capacity / 2) { entries[sql] = nil }
         for entry in entries.values { entry.isUsed = false }

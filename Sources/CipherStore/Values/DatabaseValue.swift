@@ -161,7 +161,7 @@ extension DatabaseValue: Hashable {
         case (.double(let left), .double(let right)): left == right
         case (.int64(let integer), .double(let double)), (.double(let double), .int64(let integer)):
             Int64(exactly: double) == integer
-        case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.string(let left), .string(let right)): left.hasSameBytes(as: right)
         case (.blob(let left), .blob(let right)): left == right
         case (.sixteenBytes(let left1, let left2), .sixteenBytes(let right1, let right2)):
             left1 == right1 && left2 == right2

@@ -54,6 +54,32 @@ import Testing
         }
     }
 
+    @Test func textsOfOneLengthHaveStatementsOfTheirOwn() throws {
+        let queue = try makeQueue()
+        // They look the same, and are other texts.
+        let composed = "SELECT '\u{e9}'"
+        let decomposed = "SELECT 'e\u{301}'"
+        try queue.inDatabase { db throws in
+            for _ in 0..<3 {
+                for number in 1...9 {
+                    #expect(try Int.fetchOne(db.cachedStatement(sql: "SELECT \(number)")) == number)
+                }
+                #expect(try String.fetchOne(db.cachedStatement(sql: composed))?.utf8.count == 2)
+                #expect(try String.fetchOne(db.cachedStatement(sql: decomposed))?.utf8.count == 3)
+            }
+            // Those that were not used for long go.
+            for number in 0..<1000 { _ = try db.cachedStatement(sql: "SELECT 'text \(number)'") }
+            #expect(try Int.fetchOne(db.cachedStatement(sql: "SELECT 1")) == 1)
+        }
+        let isKept = try queue.inDatabase { db in
+            try db.cachedStatement(sql: "SELECT 2") === db.cachedStatement(sql: "SELECT 2")
+        }
+        #expect(isKept)
+        queue.releaseMemory()
+        let left = queue.inDatabase { SQLiteHandle.firstStatement($0.handle) }
+        #expect(left == nil)
+    }
+
     @Test func argumentsAreForgottenAfterTheRun() throws {
         let queue = try makeQueue()
         try queue.inDatabase { db in
