@@ -14,7 +14,9 @@ struct FileIdentity: Equatable {
     /// Reads the identity, or returns nil when there is no file.
     init?(path: String) {
         var information = stat()
-        guard stat(path, &information) == 0 else { return nil }
+        // Each access to a database asks this. As an argument, the text would be copied into an array.
+        let code = path.withCString { stat($0, &information) }
+        guard code == 0 else { return nil }
         self.init(information)
     }
 

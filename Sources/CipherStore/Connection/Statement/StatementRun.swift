@@ -144,8 +144,8 @@ extension StatementRun: Sendable {}
 
 /// The runs of one connection's statements that somebody follows.
 final class StatementRuns {
-    // A run that goes away removes itself.
-    private var runs: [Unmanaged<StatementRun>] = []
+    // A run that goes away removes itself. Nothing is called while the list is changed, so no access needs a check.
+    @exclusivity(unchecked) private var runs: [Unmanaged<StatementRun>] = []
 
     fileprivate func append(_ run: StatementRun) { runs.append(.passUnretained(run)) }
 
