@@ -175,7 +175,7 @@ final class SerializedDatabase: @unchecked Sendable {
     ) rethrows -> T {
         db.checkFileIdentity()
         defer { requireNoTransaction() }
-        db.readOnlyBlocks.areOfSnapshot = isSnapshot
+        db.readOnlyBlocks.beginAccess(isSnapshot: isSnapshot)
         if !isSnapshot {
             db.allowWritesAgain()
             db.noticeSchemaChange()

@@ -42,7 +42,8 @@ public struct Configuration: Sendable {
     ///
     /// SQLCipher gives zero bytes, and no error, for the last overflow page of
     /// a value when its MAC is wrong; the error shows only at the next read of
-    /// the schema in the same transaction.
+    /// the schema in the same transaction. The check is such a read. A read of a snapshot leaves it out when
+    /// all of its pages were in SQLite's cache, and were checked before.
     public var verifiesReads = true
 
     /// Whether the connection refuses to write. The default is false.

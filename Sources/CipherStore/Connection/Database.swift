@@ -53,7 +53,7 @@ public final class Database {
     }
 
     /// The raw connection, for use with the C API; nil once it is closed.
-    public var sqliteConnection: SQLiteConnection? { isClosed ? nil : handle }
+    public var sqliteConnection: SQLiteConnection? { isClosed ? nil : handleForOthers }
 
     /// The configuration of the connection.
     public let configuration: Configuration

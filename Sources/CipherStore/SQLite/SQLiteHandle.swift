@@ -265,6 +265,14 @@ enum SQLiteHandle {
         return code == SQLITE_OK ? Int(current) : 0
     }
 
+    /// How many pages a connection has read from its files, or nil when SQLite does not say.
+    static func readPageCount(_ handle: SQLiteConnection) -> CInt? {
+        var current: CInt = 0
+        var highest: CInt = 0
+        let code = sqlite3_db_status(handle, SQLITE_DBSTATUS_CACHE_MISS, &current, &highest, 0)
+        return code == SQLITE_OK ? current : nil
+    }
+
     static func lastInsertedRowID(_ handle: SQLiteConnection) -> Int64 {
         sqlite3_last_insert_rowid(handle)
     }

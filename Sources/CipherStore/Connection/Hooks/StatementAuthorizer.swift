@@ -31,7 +31,7 @@ final class StatementAuthorizer {
     var hasKeyPragmas = false
 
     /// Whether a statement of the app has set whether SQLite writes, since this was taken.
-    private var hasSetQueryOnly = false
+    private(set) var hasSetQueryOnly = false
 
     /// Why the last pragma was refused, until its error is made.
     private var refusal: String?

@@ -4,13 +4,41 @@ struct ReadOnlyBlocks {
     var depth = 0
 
     /// Whether the access that runs is one read of a snapshot, and nothing else.
-    var areOfSnapshot = false
+    private(set) var areOfSnapshot = false
+
+    /// What was known of the pages at the last check that found them authentic; nil once anything but reads of
+    /// snapshots has used the connection.
+    var verifiedPages: PageMark?
+
+    /// Whether SQLite's counter of pages can be relied upon: who has the raw connection may reset it.
+    fileprivate(set) var countsPages = true
+
+    /// Notes what the access that begins is.
+    mutating func beginAccess(isSnapshot: Bool) {
+        areOfSnapshot = isSnapshot
+        if !isSnapshot { verifiedPages = nil }
+    }
 
     /// Whether SQLite still refuses to write, after the last of them has ended.
     var areStillInEffect = false
 }
 
+/// A moment between two pages that SQLite has read from files.
+struct PageMark: Equatable {
+    /// How many it had read.
+    let pageCount: CInt
+
+    /// How often files were attached or detached, or the schema had changed, which the count does not outlast.
+    let generation: Int
+}
+
 extension Database {
+    /// The handle, for somebody who can do with it whatever the C API can.
+    var handleForOthers: SQLiteConnection {
+        readOnlyBlocks.countsPages = false
+        return handle
+    }
+
     /// Whether writing is not allowed now.
     var isReadOnly: Bool { configuration.readonly || readOnlyBlocks.depth > 0 }
 

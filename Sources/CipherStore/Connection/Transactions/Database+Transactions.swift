@@ -133,7 +133,7 @@ extension Database {
         do {
             let value = try body()
             try protected {
-                try withoutTracing { try verifyReads() }
+                try withoutTracing { try verifySnapshot() }
                 // From here on the access has succeeded, and a cancellation comes too late.
                 currentAccess?.finish()
                 guard isInsideTransaction else { return }
@@ -162,10 +162,34 @@ extension Database {
         isInsideTransaction && SQLiteHandle.hasPendingForeignKeyViolations(handle)
     }
 
+    private var isVerifying: Bool { encryptionKey != nil && configuration.verifiesReads }
+
+    /// Throws when a page that a snapshot has read is not authentic.
+    ///
+    /// The MAC of a page is compared when SQLite reads the page from the file, and SQLite counts these. When it has read
+    /// none since the last check, and nothing but snapshots was read meanwhile, that check still holds. A page that was
+    /// not authentic then is not kept: SQLite empties the cache when a transaction with an error ends.
+    private func verifySnapshot() throws {
+        let mark = pageMark
+        if let mark, mark == readOnlyBlocks.verifiedPages { return try requireUnchangedFile() }
+        readOnlyBlocks.verifiedPages = nil
+        try verifyReads()
+        // The check may have read pages itself, so the mark is that before it.
+        readOnlyBlocks.verifiedPages = mark
+    }
+
+    /// The mark of the pages that were read until now, nil where it would not tell all of them.
+    private var pageMark: PageMark? {
+        guard isVerifying, !isClosed, readOnlyBlocks.areOfSnapshot, readOnlyBlocks.countsPages,
+            !authorizer.hasSetQueryOnly, let count = SQLiteHandle.readPageCount(handle)
+        else { return nil }
+        return PageMark(pageCount: count, generation: schema.generation)
+    }
+
     /// Throws when a page that was read in the open transaction is not authentic.
     package func verifyReads() throws {
         try requireUnchangedFile()
-        guard encryptionKey != nil && configuration.verifiesReads else { return }
+        guard isVerifying else { return }
         do {
             let check = readStatements.check
             do {
