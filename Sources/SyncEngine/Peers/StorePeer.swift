@@ -98,9 +98,10 @@ final class StorePeer: SyncPeer {
     func greeting(
         _ db: Database, _ metadata: StoreMetadata, _ ownSequence: Int64, _ reader: StateReader? = nil
     ) throws -> Greeting {
-        var facts = try ReplicaRegister(db: db).facts(metadata, peer: nil)
-        facts.parts = try Coverage.load(db, metadata).facts(db)
-        facts.partials = try Coverage.load(db, metadata).partialFacts(db)
+        let coverage = try Coverage.load(db, metadata)
+        var facts = try ReplicaRegister(db: db).facts(metadata, peer: nil, coverage)
+        facts.parts = try coverage.facts(db)
+        facts.partials = try coverage.partialFacts(db)
         facts.place = try StoreFence(db: db, environment: environment).fingerprint()
         facts.digest = try reader?.greetedDigest()
         return Greeting(

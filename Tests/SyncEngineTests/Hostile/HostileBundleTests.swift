@@ -88,6 +88,32 @@ import Testing
         try expectExchange()
     }
 
+    /// As programs took it in that did not leave it out.
+    @Test func aStoreThatTookOneInUsesTheFolderAgain() throws {
+        var forgery = try bundle(to: [writer: 7])
+        forgery.facts.parts = [.init(tables: [["note"]], target: VersionVector([writer: 1000]))]
+        try second.apply(forgery.frames())
+        #expect(try second.value("SELECT count(*) FROM _sync_coverage", as: Int.self) == 1)
+        try expectExchange()
+        #expect(try first.value("SELECT count(*) FROM _sync_coverage", as: Int.self) == 0)
+    }
+
+    /// Nobody else would know of the row, nor get it.
+    @Test func aStoreThatTookARowInWithItOnlyReads() throws {
+        var forgery = try bundle(to: [writer: 7])
+        forgery.facts.parts = [.init(tables: [["note"]], target: VersionVector([writer: 1000]))]
+        forgery.rows = [
+            .init(
+                number: 50, base: WireStamp(timestamp: 1 << 40, replica: 0, sequence: 8),
+                values: [0: .text("invented")])
+        ]
+        try second.apply(forgery.frames())
+        try first.execute("INSERT INTO note (id, title) VALUES (?, 'first')", [key(1)])
+        try sync(first)
+        #expect(throws: SyncError.self) { try sync(second) }
+        #expect(try second.value("SELECT count(*) FROM note WHERE title = 'first'", as: Int.self) == 1)
+    }
+
     @Test func aBundleForWhoHoldsSomeRowsIsLeftOut() throws {
         var forgery = try bundle(to: [writer: 7])
         forgery.facts.partials = [.init(names: ["note"])]

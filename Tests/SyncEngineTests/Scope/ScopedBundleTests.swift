@@ -153,14 +153,18 @@ import Testing
         #expect(header.target == (try hub.vector()))
     }
 
+    private func folder() throws -> FolderTransport {
+        try FileManager.default.createDirectory(
+            atPath: stores.path("folder"), withIntermediateDirectories: true)
+        return FolderTransport(
+            path: stores.path("folder"), passphrase: try Passphrase("of the folder"), cost: .minimum)
+    }
+
     @Test func waysThatCanNotBringSomeTablesOnlyRefuse() throws {
         let (hub, leaf) = try hubAndLeaf()
         try hub.put("apple", 1, 1)
         try hub.put("cedar", 1, 1)
-        try FileManager.default.createDirectory(
-            atPath: stores.path("folder"), withIntermediateDirectories: true)
-        let folder = FolderTransport(
-            path: stores.path("folder"), passphrase: try Passphrase("of the folder"), cost: .minimum)
+        let folder = try folder()
         try leaf.synchronizer.setScope(.tables(["apple"]), ofRemote: folder.name)
         var error = #expect(throws: SyncError.self) { try leaf.synchronizer.run(.both, folder) }
         #expect(error?.code == .scopeUnsupported)
@@ -170,6 +174,53 @@ import Testing
         #expect(error?.code == .scopeUnsupported)
         try leaf.exchange(hub)
         _ = try leaf.synchronizer.run(.both, folder)
+    }
+
+    @Test func aFolderBringsWhatAStoreLacksThatHasSomeTablesOnly() throws {
+        let (hub, leaf) = try hubAndLeaf()
+        try hub.put("apple", 1, 1)
+        try hub.put("cedar", 1, 1)
+        let folder = try folder()
+        try leaf.exchange(hub, ["apple"])
+        try leaf.put("birch", 1, 1)
+        // There is nothing yet, which is no reason not to look.
+        _ = try leaf.synchronizer.run(.pull, folder)
+        let error = #expect(throws: SyncError.self) { try leaf.synchronizer.run(.both, folder) }
+        #expect(error?.code == .scopeUnsupported)
+        _ = try hub.synchronizer.run(.both, folder)
+        let report = try leaf.synchronizer.run(.both, folder)
+        #expect(report.pushed != nil)
+        #expect(try leaf.coverage().parts.isEmpty)
+        _ = try hub.synchronizer.run(.both, folder)
+        for replica in [hub, leaf] {
+            #expect(try replica.contents() == ["apple 1=1", "birch 1=1", "cedar 1=1"])
+        }
+    }
+
+    /// What it has of the one table beyond the others was replaced here.
+    @Test func aStoreWhoseTablesHoldNoChangesOfSomeOnlyWritesToAFolder() throws {
+        let (hub, leaf) = try hubAndLeaf()
+        let third = try stores.clone(hub, as: "third.db")
+        try hub.put("apple", 1, 1)
+        try hub.put("cedar", 1, 1)
+        let folder = try folder()
+        try leaf.exchange(hub, ["apple"])
+        try leaf.execute("DELETE FROM apple")
+        try leaf.put("apple", 2, 2)
+        _ = try leaf.synchronizer.run(.both, folder)
+        let (known, all) = (try leaf.known("apple"), try leaf.vector())
+        #expect(!all.covers(known))
+        let report = try third.synchronizer.run(.both, folder)
+        #expect(report.remarks.isEmpty)
+        #expect(try third.contents() == ["apple 2=2"])
+        let learnt = try third.vector()
+        #expect(learnt.covers(all) && all.covers(learnt))
+        #expect(try third.coverage().parts.isEmpty)
+        for replica in [hub, third, leaf] { _ = try replica.synchronizer.run(.both, folder) }
+        for replica in [hub, third, leaf] {
+            #expect(try replica.contents() == ["apple 2=2", "cedar 1=1"])
+            #expect(try replica.problems() == [])
+        }
     }
 
     /// Expects that a store refuses to put a snapshot into a folder, and leaves nothing there.
@@ -184,10 +235,7 @@ import Testing
         try hub.add(1, "a")
         try hub.add(2, "b")
         let leaf = try stores.clone(hub, as: "leaf.db")
-        try FileManager.default.createDirectory(
-            atPath: stores.path("folder"), withIntermediateDirectories: true)
-        let folder = FolderTransport(
-            path: stores.path("folder"), passphrase: try Passphrase("of the folder"), cost: .minimum)
+        let folder = try folder()
         try leaf.synchronizer.setScope(.tables(["item"]), ofRemote: folder.name)
         try expectNoSnapshot(of: leaf, in: folder)
         try leaf.synchronizer.setScope(.everything, ofRemote: folder.name)

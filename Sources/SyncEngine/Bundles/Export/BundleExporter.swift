@@ -30,8 +30,9 @@ struct BundleExporter {
     init(_ store: FoldedStore, _ request: TransferRequest, upTo ownLast: Int64? = nil) throws {
         let metadata = ownLast.map(store.metadata.upTo) ?? store.metadata
         try self.init(
-            store.db, metadata, ExportedParts(store.db, metadata, request), peer: request.reach,
-            chosen: request.wholeRows, ownLast: ownLast)
+            store.db, metadata, Coverage.load(store.db, metadata, for: request),
+            ExportedParts(store.db, metadata, request), peer: request.reach, chosen: request.wholeRows,
+            ownLast: ownLast)
     }
 
     /// Prepares an export of all of some rows, which repairs a divergence.
@@ -40,13 +41,13 @@ struct BundleExporter {
     init(_ store: FoldedStore, repairing rows: [StateRows]) throws {
         let (db, metadata) = (store.db, store.metadata)
         try self.init(
-            db, metadata, ExportedParts(db, metadata, repairing: rows), peer: VersionVector(), chosen: rows,
-            isRepair: true)
+            db, metadata, Coverage.load(db, metadata), ExportedParts(db, metadata, repairing: rows),
+            peer: VersionVector(), chosen: rows, isRepair: true)
     }
 
     private init(
-        _ db: Database, _ metadata: StoreMetadata, _ parts: ExportedParts, peer: VersionVector,
-        chosen: [StateRows], isRepair: Bool = false, ownLast: Int64? = nil
+        _ db: Database, _ metadata: StoreMetadata, _ coverage: Coverage, _ parts: ExportedParts,
+        peer: VersionVector, chosen: [StateRows], isRepair: Bool = false, ownLast: Int64? = nil
     ) throws {
         self.db = db
         assert(db.isInsideTransaction, "a bundle is of one snapshot")
@@ -56,7 +57,7 @@ struct BundleExporter {
         self.isRepair = isRepair
         self.metadata = metadata
         self.parts = parts
-        var facts = try ReplicaRegister(db: db).facts(metadata, peer: peer)
+        var facts = try ReplicaRegister(db: db).facts(metadata, peer: peer, coverage)
         facts.floor = parts.whole.floor
         facts.parts = parts.facts
         facts.isRepair = isRepair
@@ -65,7 +66,7 @@ struct BundleExporter {
         self.facts = facts
         tables = parts.tables
         // Those of which nothing is here can be in no stamp.
-        let reach = try Coverage.load(db, metadata).reach
+        let reach = coverage.reach
         replicas = metadata.replicas.filter { reach[$0.id] > 0 || $0.sid == metadata.selfNumber }
         replicaIndexes = Dictionary(
             replicas.enumerated().map { ($1.sid, $0) }, uniquingKeysWith: { first, _ in first })

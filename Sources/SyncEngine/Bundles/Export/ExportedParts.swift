@@ -34,7 +34,7 @@ struct ExportedParts {
     /// - parameter request: What the receiver knows and wants.
     init(_ db: Database, _ metadata: StoreMetadata, _ request: TransferRequest) throws {
         let all = try SyncedTable.loadAll(db)
-        let coverage = try Coverage.load(db, metadata)
+        let coverage = try Coverage.load(db, metadata, for: request)
         let names = TableNames(all, try NameAliases(db))
         let known = request.knownOfTables(names)
         let lacking: Set<Int64> =

@@ -33,10 +33,13 @@ struct ReplicaRegister {
 
     /// What to tell a peer.
     ///
-    /// - parameter base: What the peer knows; nil when that is not known.
-    func facts(_ metadata: StoreMetadata, peer base: VersionVector?) throws -> ReplicaFacts {
+    /// - parameters:
+    ///     - base: What the peer knows; nil when that is not known.
+    ///     - coverage: What it is told to be known here.
+    func facts(
+        _ metadata: StoreMetadata, peer base: VersionVector?, _ coverage: Coverage
+    ) throws -> ReplicaFacts {
         var facts = ReplicaFacts()
-        let coverage = try Coverage.load(db, metadata)
         facts.chains = try ReplicaChain(db: db).points(metadata, upTo: coverage.reach, peer: base)
         facts.floor = try floor(metadata)
         facts.known = try known(metadata)

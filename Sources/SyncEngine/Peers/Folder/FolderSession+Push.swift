@@ -178,7 +178,9 @@ extension FolderSession {
                 kind: BundleFile.kind, lock: folder.lock(greeting.store), now: now,
                 padding: folder.padding, output: digest?.write ?? sink)
             let compressor = try FrameCompressor()
-            let summary = try peer.send(since: base, progress: rows) { frame in
+            var request = TransferRequest(base: base)
+            request.isOfAllTables = true
+            let summary = try peer.send(request, progress: rows) { frame in
                 try environment.cancellation?.check()
                 if reader.header == nil { try reader.consume(frame, onHeader: { _ in }, onRow: { _ in }) }
                 try compressor.compress(frame, to: file.write)

@@ -61,7 +61,7 @@ struct FolderSession {
         var greeting = try peer.greet()
         try peer.keep(contents.checked, in: folder.name)
         folder.padding = try peer.database.read { try SyncSetting.padding($0) }
-        try peer.requireAllTables(greeting, with: folder.name)
+        try peer.requireNoChoice(greeting, with: folder.name)
         var report = FolderReport(local: greeting.replica)
         if let fork = try fork(contents, greeting) {
             // What this file writes needs a name of its own.
@@ -88,7 +88,10 @@ struct FolderSession {
         report.role = members?.role
         try compareChains(contents, greeting)
         if direction != .push { try pull(contents, &greeting, &report) }
-        if direction != .pull { try pushAtOnce(contents, greeting, &report) }
+        if direction != .pull {
+            try peer.requireAllTables(greeting, with: folder.name)
+            try pushAtOnce(contents, greeting, &report)
+        }
         remember(contents, greeting, &report)
         try noteRemovals(&report)
         if direction != .pull { try lookAtSnapshot(contents, &report) }
@@ -217,7 +220,7 @@ struct FolderSession {
     }
 
     /// Throws for a bundle that says of single tables more than of all, or was made for who holds some rows. Nobody who may
-    /// write to a folder makes one, and who took it in could write to no folder any more (``StorePeer/requireAllTables``).
+    /// write to a folder makes one, and who took its rows in could write to no folder any more (``StorePeer/requireAllTables``).
     static func requireAllTables(_ header: BundleHeader) throws {
         guard header.facts.parts.allSatisfy({ header.target.covers($0.target) }),
             header.facts.partials.isEmpty, header.facts.restrictions.isEmpty
@@ -271,24 +274,5 @@ extension StorePeer {
     func keep(_ checked: CheckedFiles, in mailbox: String) throws {
         guard checked.hasChanged, canWrite else { return }
         try database.write { try checked.save($0, mailbox: mailbox) }
-    }
-
-    /// Throws unless the store has all that it says it knows, and exchanges all of it with a mailbox: whoever reads what lies
-    /// there takes it for everything.
-    ///
-    /// - parameter name: The name of the mailbox.
-    /// - throws: ``SyncError`` of code `scopeUnsupported`; `DatabaseError`.
-    func requireAllTables(_ greeting: Greeting, with name: String) throws {
-        guard
-            try greeting.facts.parts.allSatisfy({ greeting.vector.covers($0.target) })
-                && exchangesAllTables(with: name) && greeting.facts.partials.isEmpty
-        else {
-            throw SyncError(
-                .scopeUnsupported,
-                """
-                a folder holds all tables or none, and this replica exchanges some only, or holds some rows of \
-                one, or has changes of some only of other replicas: synchronize all tables with a store
-                """)
-        }
     }
 }

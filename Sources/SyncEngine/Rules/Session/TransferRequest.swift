@@ -20,6 +20,8 @@ public struct TransferRequest: Equatable, Sendable {
     package var changeCountMax: Int64?
     /// Whether it takes a row without values that were written to it later.
     package var dividesRows = false
+    /// Whether it takes the same to be known of all tables, so that nothing is said of single ones where there is no need.
+    package var isOfAllTables = false
 
     /// Makes a request.
     public init(base: VersionVector, parts: [ReplicaFacts.Part] = [], tables: [[String]]? = nil) {
