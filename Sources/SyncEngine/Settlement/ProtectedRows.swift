@@ -11,7 +11,9 @@ struct ProtectedRows {
     private let isEmpty: Bool
 
     /// Lists the rows that wait now, until ``forget()``.
-    init(_ db: Database) throws {
+    ///
+    /// - parameter deletedHere: Which rows `p` wait only because they were deleted here, as SQL: no peer wrote to these.
+    init(_ db: Database, but deletedHere: String) throws {
         self.db = db
         // The keys have no type, so that each of them stays what it is.
         try db.execute(
@@ -19,13 +21,15 @@ struct ProtectedRows {
                 DROP TABLE IF EXISTS temp.\(Self.name);
                 CREATE TEMP TABLE \(Self.name) (tbl INTEGER, pk, PRIMARY KEY (tbl, pk)) WITHOUT ROWID;
                 INSERT INTO temp.\(Self.name) (tbl, pk)
-                SELECT s.tbl, s.pk FROM _sync_shadow AS s
-                JOIN _sync_table AS t ON t.tbl = s.tbl AND t.tracked = 1
-                LEFT JOIN _sync_column AS c ON c.tbl = s.tbl AND c.col = s.col
-                WHERE s.col = \(Parking.wholeRow) OR c.present = 1
-                UNION
-                SELECT h.tbl, h.pk FROM _sync_hidden AS h
-                JOIN _sync_table AS t ON t.tbl = h.tbl AND t.tracked = 1;
+                SELECT p.tbl, p.pk FROM (
+                    SELECT s.tbl AS tbl, s.pk AS pk FROM _sync_shadow AS s
+                    JOIN _sync_table AS t ON t.tbl = s.tbl AND t.tracked = 1
+                    LEFT JOIN _sync_column AS c ON c.tbl = s.tbl AND c.col = s.col
+                    WHERE s.col = \(Parking.wholeRow) OR c.present = 1
+                    UNION
+                    SELECT h.tbl, h.pk FROM _sync_hidden AS h
+                    JOIN _sync_table AS t ON t.tbl = h.tbl AND t.tracked = 1) AS p
+                WHERE NOT \(deletedHere);
                 """)
         isEmpty =
             try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM temp.\(Self.name))") != true

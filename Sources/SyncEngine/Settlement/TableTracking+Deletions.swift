@@ -7,12 +7,16 @@ extension TableTracking {
     /// The actions of foreign keys must find what peers wrote, and not what was here: a child that peers gave another
     /// parent would go with the former one, lose the new one, or keep the former one.
     ///
-    /// - parameter tables: The tables that are tracked again.
-    func delete(_ rows: [(table: SyncedTable, key: DatabaseValue)], of tables: [SyncedTable]) throws {
+    /// - parameters:
+    ///     - tables: The tables that are tracked again.
+    ///     - deletedHere: Which rows `p` wait only because they were deleted here, as SQL: they go as if they had stayed.
+    func delete(
+        _ rows: [(table: SyncedTable, key: DatabaseValue)], of tables: [SyncedTable], but deletedHere: String
+    ) throws {
         guard !rows.isEmpty else { return }
         guard try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") == true else {
             // No action runs, and what peers wrote could hide rows that are about to go.
-            let protected = try ProtectedRows(db)
+            let protected = try ProtectedRows(db, but: deletedHere)
             defer { protected.forget() }
             try RefusableDeletions(db: db, rows: rows, protected: protected).run()
             return
@@ -23,7 +27,7 @@ extension TableTracking {
         for table in tables {
             try Parking.adoptMissingRows(db, of: table, since: environment.milliseconds())
         }
-        let protected = try ProtectedRows(db)
+        let protected = try ProtectedRows(db, but: deletedHere)
         defer { protected.forget() }
         try unpark()
         var rest = try RefusableDeletions(db: db, rows: rows, protected: protected).run()

@@ -79,22 +79,36 @@ extension TableTracking {
     ///
     /// Tables that an older program dropped have no list of what was known, and all their values may.
     private func isChangedSinceDrop(_ column: Int, _ kept: SyncedTable) throws -> String {
-        guard try db.tableExists(kept.knownName, in: "main"), try !isPartial(kept) else { return "(1)" }
+        // Of a counter, its shares are cells of their own.
+        try isUnwrittenSinceDrop(
+            "k.\(kept.key.quotedDatabaseIdentifier)", kept,
+            """
+            AND (w.col = \(column) OR w.col IN (
+                SELECT h.col FROM _sync_share AS h WHERE h.tbl = \(kept.number) AND h.counter = \(column)))
+            """
+        ).map { "(NOT \($0))" } ?? "(1)"
+    }
+
+    /// Whether nobody has written to a row since its table was dropped or untracked, as SQL; nil when that is not known.
+    ///
+    /// - parameters:
+    ///     - key: The key of the row, as SQL.
+    ///     - condition: Which of its columns `w` count, as SQL that begins with AND; empty for all.
+    func isUnwrittenSinceDrop(_ key: String, _ kept: SyncedTable, _ condition: String = "") throws -> String?
+    {
+        guard try db.tableExists(kept.knownName, in: "main"), try !isPartial(kept) else { return nil }
         func isKnown(_ version: String) -> String {
             """
             EXISTS (SELECT 1 FROM \(kept.qualifiedKnownName) AS n
                 WHERE n.sid = \(version).sid AND n.oseq >= \(version).oseq)
             """
         }
-        // Of a counter, its shares are cells of their own.
         return """
-            (NOT EXISTS (
+            (EXISTS (
                 SELECT 1 FROM _sync_row AS v
-                WHERE v.tbl = \(kept.number) AND v.pk = k.\(kept.key.quotedDatabaseIdentifier) AND \(isKnown("v"))
+                WHERE v.tbl = \(kept.number) AND v.pk = \(key) AND \(isKnown("v"))
                   AND NOT EXISTS (
-                    SELECT 1 FROM _sync_cell AS w
-                    WHERE w.r = v.r AND NOT \(isKnown("w")) AND (w.col = \(column) OR w.col IN (
-                        SELECT h.col FROM _sync_share AS h WHERE h.tbl = \(kept.number) AND h.counter = \(column))))))
+                    SELECT 1 FROM _sync_cell AS w WHERE w.r = v.r AND NOT \(isKnown("w")) \(condition))))
             """
     }
 }

@@ -61,7 +61,10 @@ extension TableTracking {
                 of: table.table, inColumns: table.columnsAdded, table.definition, where: table.isKept)
             try keepWaitingKeys(of: table.table, in: table.kept)
         }
-        try delete(deletions, of: again.map(\.table))
+        let deletedHere = try again.compactMap(isDeletedHere)
+        try delete(
+            deletions, of: again.map(\.table),
+            but: deletedHere.isEmpty ? "0" : "(\(deletedHere.joined(separator: " OR ")))")
         for table in again {
             try logNewRows(of: table.table, table.kept)
             try logValues(
@@ -149,6 +152,21 @@ extension TableTracking {
                 SELECT t.\(key) \(joined(table, kept, with: "LEFT JOIN"))
                 WHERE \(conditions.joined(separator: " AND "))
                 """)
+    }
+
+    /// Which rows `p` that wait were in the table when it was untracked, are not there any more, and were written to by
+    /// nobody since, as SQL; nil when that is not known.
+    private func isDeletedHere(_ again: TableAgain) throws -> String? {
+        let (table, kept) = (again.table, again.kept)
+        let key = kept.key.quotedDatabaseIdentifier
+        return try isUnwrittenSinceDrop("p.pk", kept).map { isUnwritten in
+            """
+            (p.tbl = \(table.number)
+             AND EXISTS (SELECT 1 FROM \(kept.qualifiedBaseName) AS b WHERE b.\(key) = p.pk)
+             AND NOT EXISTS (SELECT 1 FROM \(table.qualifiedName) AS t WHERE \(table.keyMatch("p.pk", of: "t")))
+             AND \(isUnwritten))
+            """
+        }
     }
 
     /// Lists the rows that wait among those that were kept: one that finds its place is no new row.

@@ -42,10 +42,14 @@ import Testing
     }
 
     /// Has c write while b does not track the tables and a deletes the list `one`.
+    ///
+    /// - parameter deletion: What b deletes meanwhile; nil for nothing.
     private func run(
-        _ replicas: Replicas, _ tables: [String], write sql: String, _ arguments: StatementArguments = []
+        _ replicas: Replicas, _ tables: [String], write sql: String, _ arguments: StatementArguments = [],
+        deletingHere deletion: String? = nil
     ) throws {
         try replicas.b.synchronizer.untrack(Self.tables)
+        if let deletion { try replicas.b.execute(deletion) }
         try replicas.c.execute(sql, arguments)
         try replicas.a.execute("DELETE FROM list WHERE name = 'one'")
         try replicas.a.sync(replicas.c)
@@ -129,5 +133,28 @@ import Testing
         let replicas = try replicas("ON DELETE CASCADE")
         try run(replicas, tables, write: "UPDATE note SET text = 'changed' WHERE text = 'b'")
         try expect(replicas, lists: ["two"], items: ["second"], notes: ["changed on second"])
+    }
+
+    // MARK: Grandchildren that were deleted here
+
+    /// It comes back, and is a row that nobody wrote to.
+    @Test(arguments: ["ON DELETE CASCADE", "ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED"], Self.orders)
+    func oneThatWasDeletedHereGoesAlong(action: String, tables: [String]) throws {
+        let replicas = try replicas(action)
+        try run(
+            replicas, tables, write: "UPDATE note SET text = 'changed' WHERE text = 'b'",
+            deletingHere: "DELETE FROM note WHERE text = 'a'")
+        try expect(replicas, lists: ["two"], items: ["second"], notes: ["changed on second"])
+    }
+
+    @Test(arguments: Self.actions, Self.orders)
+    func oneThatWasDeletedHereAndChangedByPeersKeepsTheRow(action: String, tables: [String]) throws {
+        let replicas = try replicas(action)
+        try run(
+            replicas, tables, write: "UPDATE note SET text = 'changed' WHERE text = 'a'",
+            deletingHere: "DELETE FROM note WHERE text = 'a'")
+        try expect(
+            replicas, lists: ["one", "two"], items: ["first", "second"],
+            notes: ["b on second", "changed on first"])
     }
 }
