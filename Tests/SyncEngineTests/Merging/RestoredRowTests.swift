@@ -129,6 +129,23 @@ import Testing
         #expect(try row(a) == "x|precious|19")
     }
 
+    /// What is kept of the counter that there was says nothing of it.
+    @Test func aColumnThatCountsOnlySinceTheDeletionComesBackToo() throws {
+        let (a, b) = try stores(
+            "CREATE TABLE item (id BLOB PRIMARY KEY, name TEXT, n INTEGER NOT NULL, m INTEGER NOT NULL)",
+            "INSERT INTO item VALUES (?, 'x', 1, 7)")
+        try a.synchronizer.setPolicies([.counter("item", "n")])
+        try a.execute("UPDATE item SET n = n + 2")
+        try a.sync(b)
+        try a.execute("DELETE FROM item")
+        _ = try a.peer.greet()
+        try a.synchronizer.setPolicies([.counter("item", "m")])
+        try b.execute("UPDATE item SET name = 'edited'")
+        try a.sync(b, .pull)
+        try a.synchronizer.resolve(.open, by: .restoreLost)
+        #expect(try a.value("SELECT name || '|' || n || '|' || m FROM item") == "edited|3|7")
+    }
+
     /// What a peer wrote under the later name of a column waits beside the row, and goes with it.
     @Test func aRowComesBackWithWhatAPeerWroteUnderTheNewNameOfAColumn() throws {
         let (a, b) = try pair()

@@ -156,9 +156,9 @@ final class LastRows {
             arguments: [row, life])
         var values: [Int: OwnedValue] = [:]
         for part in parts {
-            let isSeparate = try part.decode(Int.self, atIndex: 0) == Self.separatePart
-            if isSeparate { values = values.filter { separate?.shown(for: $0.key) == nil } }
-            for entry in try part.decode(String.self, atIndex: 1).split(separator: ",") {
+            let (number, text): (Int, String) = (try part.decode(atIndex: 0), try part.decode(atIndex: 1))
+            if number == Self.separatePart { Self.removeCounters(of: text, separate, from: &values) }
+            for entry in text.split(separator: ",") {
                 guard let equals = entry.firstIndex(of: "="), let column = Int(entry[..<equals]) else {
                     throw damaged
                 }

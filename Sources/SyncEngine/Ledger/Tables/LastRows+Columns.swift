@@ -1,4 +1,5 @@
 import CipherStore
+import SyncWire
 
 /// What becomes of the values of rows that are gone when two of their columns turn out to be one (see ``ColumnUnion``).
 extension LastRows {
@@ -14,19 +15,39 @@ extension LastRows {
         _ = RawBinding.int64(statement.sqliteStatement, 1, table)
         var columns: Set<Int> = []
         while try statement.step() {
-            // Values have neither of the two separators.
-            var number: Int? = 0
-            for byte in RawColumn.text(statement.sqliteStatement, 0) {
-                switch byte {
-                case UInt8(ascii: ","): number = 0
-                case UInt8(ascii: "="):
-                    if let number { columns.insert(number) }
-                    number = nil
-                default: number = number.map { $0 &* 10 &+ Int(byte &- UInt8(ascii: "0")) }
-                }
-            }
+            insertColumns(of: RawColumn.text(statement.sqliteStatement, 0), into: &columns)
         }
         return columns
+    }
+
+    /// Adds the columns of the values in a part.
+    private static func insertColumns(of text: some Sequence<UInt8>, into columns: inout Set<Int>) {
+        // Values have neither of the two separators.
+        var number: Int? = 0
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: ","): number = 0
+            case UInt8(ascii: "="):
+                if let number { columns.insert(number) }
+                number = nil
+            default: number = number.map { $0 &* 10 &+ Int(byte &- UInt8(ascii: "0")) }
+            }
+        }
+    }
+
+    /// Takes what counters show out of the values of a row, and their bases and shares, where a part has these. What another
+    /// column showed that counts only since then is what it begins with.
+    ///
+    /// - parameter text: The part with the bases and shares.
+    static func removeCounters(
+        of text: String, _ separate: SeparateColumns?, from values: inout [Int: OwnedValue]
+    ) {
+        var columns: Set<Int> = []
+        insertColumns(of: text.utf8, into: &columns)
+        let counters = Set(columns.compactMap { separate?.shown(for: $0) })
+        values = values.filter { value in
+            separate?.shown(for: value.key).map { !counters.contains($0) } ?? true
+        }
     }
 
     /// Lets the values of a column be those of another one, also where the row has a value of that: what came under the name
