@@ -161,10 +161,11 @@ CREATE TABLE _sync_hidden (
     pk NOT NULL,
     reason TEXT NOT NULL,                  -- 'unique', 'notNull', 'check', 'missingParent', 'trigger' or 'other'
     since INTEGER NOT NULL,                -- when the row was hidden, Unix milliseconds; 0 where nobody knows
-    other_tbl INTEGER,                     -- the row that won, or the parent that is missing, where it is known
+    other_tbl INTEGER,                     -- a row that won, or the parent that is missing, where it is known
     other_pk,
     PRIMARY KEY (tbl, pk)
 ) WITHOUT ROWID;
+CREATE INDEX _sync_hidden_reason ON _sync_hidden (tbl, reason, other_pk, other_tbl);
 
 -- What happens to the rows of a table whose parent was deleted; without an entry they are held.
 CREATE TABLE _sync_orphan_policy (

@@ -93,6 +93,19 @@ import Testing
         #expect(try a.logCount() == 1)
     }
 
+    /// Stores of this version from before it have none.
+    @Test func theIndexOfHiddenRowsIsMadeWhereItIsMissing() throws {
+        let stores = try TestStores()
+        let a = try stores.create()
+        try a.changeUnobserved("DROP INDEX _sync_hidden_reason")
+        #expect(try a.problems() == [])
+        try a.synchronizer.compact()
+        let count = try a.value(
+            "SELECT count(*) FROM sqlite_master WHERE name = '_sync_hidden_reason'", as: Int.self)
+        #expect(count == 1)
+        #expect(try a.problems() == [])
+    }
+
     @Test func removingTheMetadataLeavesTheTablesAlone() throws {
         let stores = try TestStores()
         let a = try stores.create()

@@ -19,6 +19,8 @@ final class Settlement {
     private let tables: [SyncedTable]
     private let references: [ForeignKey]
     private let touched: TouchedRows?
+    /// Whether rows wait for a UNIQUE value of another one that may be touched.
+    private let hasLosers: Bool
     private var changedTables: Set<Int64> = []
     private var targets: [Int64: AppliedTable] = [:]
     /// Whether rows may be taken out of the tables. Not while SQLite enforces foreign
@@ -49,8 +51,9 @@ final class Settlement {
         tables = try SyncedTable.loadAll(db)
         leftOut = Set(tables.filter { $0.place == .dropped && dropped.contains($0.number) }.map(\.number))
         references = try ForeignKey.loadAll(db, tables: tables)
-        touched = references.isEmpty ? nil : try TouchedRows(db)
         canHide = try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") == false
+        hasLosers = try canHide && parking.isInUse && LoserLookup.exist(db)
+        touched = references.isEmpty && !hasLosers ? nil : try TouchedRows(db)
         sequence = try SettlementMark.lastSequence(db)
     }
 
@@ -75,9 +78,13 @@ final class Settlement {
             let waking = WakingRows(
                 db: db, tables: tables, references: references, policies: try OrphanPolicies(db, environment))
             if !isFull, let mark, try mark.schemaVersion == SettlementMark.schemaVersion(db) {
-                try enter(waking.rows(changed: changedTables.union(mark.changedTables(db))))
+                let losers: WakingRows.Losers =
+                    hasLosers ? .written(after: mark.sequence) : canHide ? .unnoted : .all
+                let changed = try changedTables.union(mark.changedTables(db))
+                try enter(
+                    waking.rows(changed: changed, losers), waking, changed: canHide ? changed : nil)
             } else {
-                try enter(waking.all())
+                try enter(waking.all(), waking, changed: nil)
             }
         }
         if canHide { try removeOrphans() }
@@ -111,25 +118,49 @@ final class Settlement {
 
     // MARK: Rows that wait
 
-    private func enter(_ woken: [Int64: [OwnedValue]]) throws {
+    /// Tries rows that wait.
+    ///
+    /// - parameter changed: The tables that changed, where only some of the rows were woken; nil where all were.
+    private func enter(
+        _ woken: [Int64: [OwnedValue]], _ waking: WakingRows, changed: Set<Int64>?
+    ) throws {
         let orders = try ClaimOrderLookup(db)
+        let losers = try changed == nil ? nil : LoserLookup(db)
         var waiting = woken
         var hasMoved = true
         while hasMoved {
             hasMoved = false
+            var hasJoined = false
             for table in tables where table.hasRows && !leftOut.contains(table.number) {
                 guard let keys = waiting[table.number], !keys.isEmpty else { continue }
-                let claims = try UniqueClaims(db, try target(table), parking, orders, canEvict: canHide)
-                let count = try claims.settle(keys)
-                assert(claims.moved.count >= count, "a row has its place, and nobody looks for its parents")
-                for key in claims.moved {
-                    try withExtendedLifetime(key) { try touched?.add(table.number, RowKey(key.value)) }
+                var claims = try enter(keys, of: table, orders, losers)
+                if claims.hasJoined { hasJoined = true }
+                // Once, which also notes anew what each of them gave way to.
+                if claims.isOutOfOrder {
+                    claims = try enter(waking.all(of: table), of: table, orders, nil)
                 }
                 waiting[table.number] = claims.waitingKeys
                 // While SQLite enforces foreign keys, a parent makes room for its children.
-                if count > 0, !canHide { hasMoved = true }
+                if !claims.moved.isEmpty, !canHide { hasMoved = true }
             }
+            guard hasJoined, let changed else { continue }
+            // Nobody woke the children of rows that were tried because of others.
+            waiting = try waking.orphans(changed: changed)
+            hasMoved = !waiting.isEmpty
         }
+    }
+
+    private func enter(
+        _ keys: [OwnedValue], of table: SyncedTable, _ orders: ClaimOrderLookup, _ losers: LoserLookup?
+    ) throws -> UniqueClaims {
+        let claims = try UniqueClaims(
+            db, try target(table), parking, orders, canEvict: canHide, losers: losers)
+        let count = try claims.settle(keys)
+        assert(claims.moved.count >= count, "a row has its place, and nobody looks for its parents")
+        for key in claims.moved {
+            try withExtendedLifetime(key) { try touched?.add(table.number, RowKey(key.value)) }
+        }
+        return claims
     }
 
     // MARK: Orphans

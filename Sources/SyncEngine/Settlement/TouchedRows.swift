@@ -8,6 +8,8 @@ import SyncWire
 /// orphan that a program made with foreign keys off is shown where it was made,
 /// until a bundle writes it, or its parent.
 final class TouchedRows {
+    static let name = "_sync_touched"
+
     private let db: Database
     private let insertion: Statement
 
@@ -15,10 +17,10 @@ final class TouchedRows {
         self.db = db
         try db.execute(
             sql: """
-                DROP TABLE IF EXISTS temp._sync_touched;
-                CREATE TEMP TABLE _sync_touched (tbl, pk, PRIMARY KEY (tbl, pk)) WITHOUT ROWID;
+                DROP TABLE IF EXISTS temp.\(Self.name);
+                CREATE TEMP TABLE \(Self.name) (tbl, pk, PRIMARY KEY (tbl, pk)) WITHOUT ROWID;
                 """)
-        insertion = try db.makeStatement(sql: "INSERT OR IGNORE INTO temp._sync_touched VALUES (?, ?)")
+        insertion = try db.makeStatement(sql: "INSERT OR IGNORE INTO temp.\(Self.name) VALUES (?, ?)")
     }
 
     /// Notes a row.
@@ -34,20 +36,20 @@ final class TouchedRows {
     func addAll(of table: SyncedTable) throws {
         try db.execute(
             sql: """
-                INSERT OR IGNORE INTO temp._sync_touched
+                INSERT OR IGNORE INTO temp.\(Self.name)
                 SELECT \(table.number), \(table.key.quotedDatabaseIdentifier) FROM \(table.qualifiedName)
                 """)
     }
 
     /// Forgets all rows.
     func removeAll() throws {
-        try db.execute(sql: "DELETE FROM temp._sync_touched")
+        try db.execute(sql: "DELETE FROM temp.\(Self.name)")
     }
 
     /// Ends the record.
     func finish() {
         insertion.reset()
-        try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_touched")
+        try? db.execute(sql: "DROP TABLE IF EXISTS temp.\(Self.name)")
     }
 
     /// An orphan, and its parent's key, where the foreign key refers to that.
@@ -63,13 +65,13 @@ final class TouchedRows {
         let key = "c.\(child.key.quotedDatabaseIdentifier)"
         let column = reference.keyColumn.map { "c.\($0.quotedDatabaseIdentifier)" }
         let selection = "SELECT \(key), \(column ?? "NULL")"
-        let parents = "SELECT pk FROM temp._sync_touched WHERE tbl = \(reference.parent.number)"
+        let parents = "SELECT pk FROM temp.\(Self.name) WHERE tbl = \(reference.parent.number)"
         // What columns other than the key held before is not known, so all children are looked at.
         let isChild = column.map { "\($0)\(reference.collate) IN (\(parents))" } ?? "EXISTS (\(parents))"
         return try Row.fetchAll(
             db,
             sql: """
-                \(selection) FROM temp._sync_touched AS t
+                \(selection) FROM temp.\(Self.name) AS t
                 CROSS JOIN \(child.qualifiedName) AS c ON \(key) = t.pk AND \(key) = t.pk COLLATE BINARY
                 WHERE t.tbl = \(child.number) AND \(reference.isOrphan)
                 UNION \(selection) FROM \(child.qualifiedName) AS c WHERE \(isChild) AND \(reference.isOrphan)

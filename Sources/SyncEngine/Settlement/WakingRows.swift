@@ -5,6 +5,17 @@ import CipherStore
 /// Looking at all of them each time would make a store slow that has many, so they
 /// wait until something happens that concerns them.
 struct WakingRows {
+    /// Which of the rows are woken that wait for a UNIQUE value.
+    enum Losers {
+        /// All of them.
+        case all
+        /// Those of which nobody noted what they gave way to.
+        case unnoted
+        /// Those too that were written, or gave way to a row that was: by the open settlement, or by an entry of the log after
+        /// this one.
+        case written(after: Int64)
+    }
+
     let db: Database
     let tables: [SyncedTable]
     let references: [ForeignKey]
@@ -14,17 +25,20 @@ struct WakingRows {
     /// without a column here may wait. A row that is missing otherwise went unseen, and what it held went with it.
     func all() throws -> [Int64: [OwnedValue]] {
         var rows: [Int64: [OwnedValue]] = [:]
-        for table in tables where table.hasRows {
-            let numbers = table.presentColumns.map(\.number) + [Parking.wholeRow]
-            let waiting = """
-                SELECT DISTINCT pk FROM _sync_shadow
-                WHERE tbl = \(table.number) AND col IN (\(numbers.map(String.init).joined(separator: ", ")))
-                """
-            rows[table.number] = try keys(
-                isThere(table)
-                    ? waiting + "\nUNION\nSELECT pk FROM _sync_hidden WHERE tbl = \(table.number)" : waiting)
-        }
+        for table in tables where table.hasRows { rows[table.number] = try all(of: table) }
         return rows
+    }
+
+    /// The same of one table.
+    func all(of table: SyncedTable) throws -> [OwnedValue] {
+        let numbers = table.presentColumns.map(\.number) + [Parking.wholeRow]
+        let waiting = """
+            SELECT DISTINCT pk FROM _sync_shadow
+            WHERE tbl = \(table.number) AND col IN (\(numbers.map(String.init).joined(separator: ", ")))
+            """
+        return try keys(
+            isThere(table)
+                ? waiting + "\nUNION\nSELECT pk FROM _sync_hidden WHERE tbl = \(table.number)" : waiting)
     }
 
     /// Whether a tracked table is there, under its name and with its key: another program may have changed that since the metadata
@@ -35,26 +49,44 @@ struct WakingRows {
     }
 
     /// The rows that wait for something in tables that changed.
-    func rows(changed: Set<Int64>) throws -> [Int64: [OwnedValue]] {
-        let concerned = tables.filter { concern(changed).contains($0.number) && $0.hasRows }
+    func rows(changed: Set<Int64>, _ losers: Losers) throws -> [Int64: [OwnedValue]] {
+        try rows(changed: changed) { concerned in
+            for table in concerned {
+                // Where rows can collide, orphans count too: their claims stand.
+                let reasons: [ParkedRow.Reason] =
+                    try TableIndexes.load(db, table).canCollide
+                    ? [.missingParent, .trigger, .other] : [.trigger, .other]
+                // One by one, or SQLite would take reading all rows that wait for the lesser work.
+                for reason in reasons { try wake(Self.waits(in: table, for: reason)) }
+                try wake(losers, in: table)
+            }
+            if case .written(let sequence) = losers { try wakeWrittenLosers(after: sequence) }
+            try wakeChildren(concerned)
+        }
+    }
+
+    /// The orphans among these whose parent came into its table after they were looked for.
+    func orphans(changed: Set<Int64>) throws -> [Int64: [OwnedValue]] {
+        try rows(changed: changed) { try wakeChildren($0) }
+    }
+
+    /// The rows that a block wakes in tables that changed, and in those that refer to them.
+    private func rows(
+        changed: Set<Int64>, _ wake: (_ concerned: [SyncedTable]) throws -> Void
+    ) throws -> [Int64: [OwnedValue]] {
+        let numbers = concern(changed)
+        let concerned = tables.filter { numbers.contains($0.number) && $0.hasRows }
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_woken") }
         try db.execute(
             sql: """
                 DROP TABLE IF EXISTS temp._sync_woken;
                 CREATE TEMP TABLE _sync_woken (tbl, pk, PRIMARY KEY (tbl, pk)) WITHOUT ROWID;
                 """)
-        for table in concerned {
-            // Where rows can collide, orphans count too: their claims stand.
-            let reasons: [ParkedRow.Reason] =
-                try TableIndexes.load(db, table).canCollide
-                ? [.unique, .missingParent, .trigger, .other] : [.unique, .trigger, .other]
-            let list = reasons.map { "'\($0.rawValue)'" }.joined(separator: ", ")
-            try wake("h.tbl = \(table.number) AND h.reason IN (\(list))")
-        }
-        try wakeChildren(of: concerned)
+        try wake(concerned)
         var rows: [Int64: [OwnedValue]] = [:]
         for table in concerned {
-            rows[table.number] = try keys("SELECT pk FROM temp._sync_woken WHERE tbl = \(table.number)")
+            let woken = try keys("SELECT pk FROM temp._sync_woken WHERE tbl = \(table.number)")
+            if !woken.isEmpty { rows[table.number] = woken }
         }
         return rows
     }
@@ -69,9 +101,39 @@ struct WakingRows {
         }
     }
 
+    private static func waits(in table: SyncedTable, for reason: ParkedRow.Reason) -> String {
+        "h.tbl = \(table.number) AND h.reason = '\(reason.rawValue)'"
+    }
+
+    private func wake(_ losers: Losers, in table: SyncedTable) throws {
+        let isLoser = Self.waits(in: table, for: .unique)
+        switch losers {
+        case .all: try wake(isLoser)
+        case .unnoted, .written: try wake("\(isLoser) AND h.other_pk IS NULL")
+        }
+    }
+
+    /// Wakes rows that wait for a UNIQUE value and were written, or gave way to a row that was: its values, and whether it is
+    /// there, are not what they were.
+    private func wakeWrittenLosers(after sequence: Int64) throws {
+        for (source, condition) in [
+            ("temp.\(TouchedRows.name)", "1"), ("_sync_log", "w.seq > \(sequence)"),
+        ] {
+            for key in ["h.pk", "h.other_pk"] {
+                try db.execute(
+                    sql: """
+                        INSERT OR IGNORE INTO temp._sync_woken
+                        SELECT h.tbl, h.pk FROM \(source) AS w
+                        CROSS JOIN _sync_hidden AS h ON h.tbl = w.tbl AND \(LoserLookup.isLoser) AND \(key) = w.pk
+                        WHERE \(condition)
+                        """)
+            }
+        }
+    }
+
     /// Wakes orphans whose parent is there or awake, or was deleted where that means
     /// more than waiting.
-    private func wakeChildren(of concerned: [SyncedTable]) throws {
+    private func wakeChildren(_ concerned: [SyncedTable]) throws {
         let numbers = Set(concerned.map(\.number))
         let concerned = references.filter { numbers.contains($0.child.number) }
         var hasWoken = true
@@ -102,8 +164,7 @@ struct WakingRows {
         }
         return try wake(
             """
-            h.tbl = \(reference.child.number) AND h.reason = '\(ParkedRow.Reason.missingParent.rawValue)'
-            AND (\(conditions.joined(separator: " OR ")))
+            \(Self.waits(in: reference.child, for: .missingParent)) AND (\(conditions.joined(separator: " OR ")))
             """)
     }
 

@@ -13,6 +13,7 @@ extension MetadataSchema {
             try LastRows.bringUpToDate(db)
             if try !db.tableExists("_sync_original") { try db.execute(sql: OriginalValues.schema) }
             if try !db.tableExists("_sync_statement") { try db.execute(sql: MembershipSchema.sql) }
+            try ConstraintSchema.bringUpToDate(db)
             return try listRowsThatWereLeftOut(db)
         }
         if metadata.format < 2 { try db.execute(sql: addedInVersion2) }

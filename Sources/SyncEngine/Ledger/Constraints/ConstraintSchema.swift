@@ -2,6 +2,14 @@ import CipherStore
 
 /// The tables of the metadata that are about constraints.
 enum ConstraintSchema {
+    static let indexName = "_sync_hidden_reason"
+
+    /// Finds the rows that wait for one thing, and those that gave way to one row, among any number that wait.
+    private static let index = """
+        CREATE INDEX \(indexName) ON _sync_hidden (tbl, reason, other_pk, other_tbl);
+
+        """
+
     static let sql = """
         CREATE TABLE _sync_hidden (
             tbl INTEGER NOT NULL,
@@ -17,5 +25,12 @@ enum ConstraintSchema {
             policy TEXT NOT NULL
         );
 
-        """
+        """ + index
+
+    /// Makes the index where a program of this version, but from before it, made the store.
+    static func bringUpToDate(_ db: Database) throws {
+        let exists = try Bool.fetchOne(
+            db, sql: "SELECT EXISTS(SELECT 1 FROM main.sqlite_master WHERE name = '\(indexName)')")
+        if exists != true { try db.execute(sql: index) }
+    }
 }

@@ -162,5 +162,7 @@ struct PolicyDeclarations {
             }
             withExtendedLifetime(owned) {}
         }
+        // The sums may be UNIQUE, and no bundle names the rows.
+        try SettlementMark.remove(db)
     }
 }

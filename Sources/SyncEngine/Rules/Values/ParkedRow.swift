@@ -40,7 +40,8 @@ public struct ParkedRow: Sendable {
     public let message: String
     /// Since when, in milliseconds of Unix time; nil for missing tables and columns.
     public let sinceMilliseconds: Int64?
-    /// The key of the row that won, or of the parent that is missing, when it is known.
+    /// The key of the row that won, or of the parent that is missing, when it is known. Of several rows that won it is one of
+    /// them, on each replica the one that was found there.
     public let otherKey: DatabaseValue?
     /// The table of that row.
     public let otherTable: String?

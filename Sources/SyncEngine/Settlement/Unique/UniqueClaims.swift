@@ -13,13 +13,11 @@ import SyncWire
 /// takes the place of all of them. A row in the table that is older than the one at
 /// hand can't be moved any more, since only older ones than itself could.
 ///
-/// For that, all rows of the table that wait for a UNIQUE value have to be among
-/// the candidates, and so have orphans: they hold their claims while they wait.
+/// For that, orphans of the table have to be among the candidates: they hold their claims while they wait. So have the rows
+/// that wait for a UNIQUE value, unless the row that they gave way to stays as it is (``LoserLookup``). When it moves they
+/// join the others. They are younger, so their turn is still to come.
 final class UniqueClaims {
-    private struct Candidate {
-        let key: OwnedValue
-        let order: ClaimOrder
-    }
+    private typealias Candidate = ClaimQueue.Candidate
 
     private let db: Database
     private let table: AppliedTable
@@ -33,6 +31,16 @@ final class UniqueClaims {
     private let canEvict: Bool
     /// The foreign keys that SQLite enforces.
     private let enforced: EnforcedKeys?
+    /// Finds the rows that gave way to one that moves; nil when all of the table that wait are tried anyway.
+    private let losers: LoserLookup?
+
+    private var queue = ClaimQueue()
+    /// The place of the row at hand.
+    private var place: ClaimOrder?
+    /// Whether a row gave way to a younger one, by what another program noted. Then all that wait have to be tried.
+    private(set) var isOutOfOrder = false
+    /// Whether rows were tried, or have to be, because of what happened to others.
+    private(set) var hasJoined = false
 
     /// The rows that were written, and those that gave way.
     private(set) var moved: [OwnedValue] = []
@@ -40,43 +48,71 @@ final class UniqueClaims {
     /// The rows that wait on.
     private(set) var waitingKeys: [OwnedValue] = []
 
+    /// - parameters:
+    ///     - canEvict: Whether rows may be taken out of the table.
+    ///     - losers: Finds the rows that are not tried yet; nil when none is left out.
     init(
         _ db: Database, _ table: AppliedTable, _ parking: Parking, _ orders: ClaimOrderLookup,
-        canEvict: Bool
+        canEvict: Bool, losers: LoserLookup?
     ) throws {
+        assert(canEvict || losers == nil, "rows that are not tried wait for what others gave up")
         self.db = db
         self.table = table
         self.parking = parking
         self.orders = orders
         self.canEvict = canEvict
+        self.losers = losers
         enforced = try canEvict ? nil : EnforcedKeys(db, table.table)
         columns = table.presentNames
     }
 
     /// Tries rows that wait.
     ///
-    /// - returns: How many could be written.
+    /// - returns: How many were written.
     func settle(_ keys: [OwnedValue]) throws -> Int64 {
         defer { rivals?.finish() }
-        let candidates = try keys.compactMap { key -> Candidate? in
-            let order = try orders.order(table.table.number, RowKey(key.value))
-            // Without a version nobody knows the row.
-            return order.map { Candidate(key: key, order: $0) }
-        }
+        queue = ClaimQueue(try keys.compactMap(candidate))
         var count: Int64 = 0
-        for candidate in candidates.sorted(by: { $0.order < $1.order }) {
-            if try settle(candidate) { count += 1 } else { waitingKeys.append(candidate.key) }
+        while let candidate = queue.popFirst() {
+            place = candidate.order
+            if try settle(candidate) {
+                count += 1
+            } else {
+                waitingKeys.append(candidate.key)
+                // It may have stood until now, as an orphan.
+                try wakeLosers(to: candidate.key)
+            }
         }
-        assert(
-            Int(count) + waitingKeys.count == candidates.count, "a row has its place and waits, or neither")
         return count
+    }
+
+    private func candidate(_ key: OwnedValue) throws -> Candidate? {
+        let order = try withExtendedLifetime(key) {
+            try orders.order(table.table.number, RowKey(key.value))
+        }
+        // Without a version nobody knows the row.
+        return order.map { Candidate(key: key, order: $0) }
     }
 
     private func settle(_ candidate: Candidate) throws -> Bool {
         try withExtendedLifetime(candidate.key) {
             let key = RowKey(candidate.key.value)
-            if try table.hasRow(key) { return try complete(key, candidate) }
-            return try enter(key, candidate)
+            guard try table.hasRow(key) else { return try enter(key, candidate) }
+            guard try complete(key, candidate) else { return false }
+            // It may have other values now.
+            try wakeLosers(to: candidate.key)
+            return true
+        }
+    }
+
+    /// Lets the rows be tried that gave way to one which moves.
+    private func wakeLosers(to winner: OwnedValue) throws {
+        guard let losers, let place else { return }
+        for key in try losers.losers(table.table.number, to: winner) {
+            // The row at hand itself may have given way to one that is younger by now.
+            guard let loser = try candidate(key), loser.order != place else { continue }
+            hasJoined = true
+            if place < loser.order { queue.insert(loser) } else { isOutOfOrder = true }
         }
     }
 
@@ -178,10 +214,18 @@ final class UniqueClaims {
                     because: ConstraintFailure(
                         .unique, failure.message, other: .init(table: number, key: candidate.key)))
             }
+            try wakeLosers(to: loser)
             moved.append(loser)
         }
-        if let failure = try table.insert(key, values) {
-            try parking.setReason(number, key, failure)
+        if let refusal = try table.insert(key, values) {
+            try parking.setReason(number, key, refusal)
+            // They gave way to nobody, and are tried again the next time.
+            for loser in found {
+                try withExtendedLifetime(loser) {
+                    try parking.setReason(
+                        number, RowKey(loser.value), ConstraintFailure(.unique, failure.message))
+                }
+            }
             return false
         }
         try show(key, numbers, candidate)

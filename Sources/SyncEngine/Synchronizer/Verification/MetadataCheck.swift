@@ -72,7 +72,9 @@ private struct MetadataCheckRun {
         let found = try Self.objects(db)
         return expected.keys.sorted().compactMap { name in
             guard let sql = found[name] else {
-                return StoreProblem(.metadata, "\(name) is missing in the sync metadata", table: name)
+                // The next synchronization makes the index.
+                return name == ConstraintSchema.indexName
+                    ? nil : StoreProblem(.metadata, "\(name) is missing in the sync metadata", table: name)
             }
             guard sql != expected[name], !(name == "_sync_last" && Self.isFormerLast(sql)) else { return nil }
             return StoreProblem(.metadata, "\(name) of the sync metadata was changed", table: name)
