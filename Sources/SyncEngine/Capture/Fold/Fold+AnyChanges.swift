@@ -82,18 +82,8 @@ extension Fold {
     /// wrote here could not see them.
     private func journalShadowedValues(_ metadata: StoreMetadata) throws {
         guard try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_shadow)") == true else { return }
-        // Both can be long, so the writes to parked values are looked up once.
-        try db.execute(
-            sql: """
-                DROP TABLE IF EXISTS temp._sync_written;
-                CREATE TEMP TABLE _sync_written (tbl INTEGER, pk, col INTEGER, PRIMARY KEY (tbl, pk, col)) WITHOUT ROWID;
-                INSERT OR IGNORE INTO temp._sync_written
-                SELECT l.tbl, l.pk, c.col FROM _sync_log AS l JOIN _sync_column AS c ON c.tbl = l.tbl
-                    AND l.op = (2 | ((c.col / 60) << 4)) AND l.mask >> (c.col % 60) & 1
-                WHERE l.seq > \(metadata.folded) AND EXISTS (
-                    SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = l.tbl AND s.pk = l.pk AND s.col = c.col);
-                """)
-        defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_written") }
+        try Parking.listReplacedByFold(db, after: metadata.folded)
+        defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_replaced") }
         try ConflictJournal.appendReplacedByFold(
             db, own: metadata.selfNumber, at: environment.milliseconds())
         try Parking.removeReplacedByFold(db)

@@ -87,24 +87,24 @@ extension ConflictJournal {
                 """, arguments: ["row": row, "column": column])
     }
 
-    /// Adds the parked values that local writes replace (see ``Parking/isReplacedByFold``): whoever wrote here could
-    /// not see them.
+    /// Adds the parked values that local writes replace (see ``Parking/listReplacedByFold(_:after:)``): whoever wrote
+    /// here could not see them.
     ///
     /// - parameter own: The number of this replica.
     static func appendReplacedByFold(_ db: Database, own: Int64, at milliseconds: Int64) throws {
         try db.execute(
             sql: """
                 INSERT INTO _sync_conflict (at, tbl, pk, col, val, hlc, sid, won, why, life, won_hlc)
-                SELECT \(milliseconds), _sync_shadow.tbl, _sync_shadow.pk, _sync_shadow.col, val,
+                SELECT \(milliseconds), s.tbl, s.pk, s.col, s.val,
                     coalesce(c.hlc, r.hlc), coalesce(c.sid, r.sid), \(own),
                     CASE WHEN EXISTS (
-                        SELECT 1 FROM temp._sync_fold AS t
-                        WHERE t.tbl = _sync_shadow.tbl AND t.pk = _sync_shadow.pk AND t.turns > 0)
+                        SELECT 1 FROM temp._sync_fold AS t WHERE t.tbl = +s.tbl AND t.pk = s.pk AND t.turns > 0)
                     THEN 'deleted' ELSE 'newer' END, r.cl, \(milliseconds << 16)
-                FROM _sync_shadow JOIN _sync_row AS r ON r.tbl = _sync_shadow.tbl AND r.pk = _sync_shadow.pk
-                LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = _sync_shadow.col
-                WHERE _sync_shadow.col >= 0 AND _sync_shadow.why <> '\(KeptReason.dropped)'
-                    AND \(Parking.isReplacedByFold);
+                FROM temp._sync_replaced AS x
+                CROSS JOIN _sync_shadow AS s ON s.tbl = x.tbl AND s.pk = x.pk AND s.col = x.col
+                CROSS JOIN _sync_row AS r ON r.tbl = s.tbl AND r.pk = s.pk
+                LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = s.col
+                WHERE s.col >= 0 AND s.why <> '\(KeptReason.dropped)';
                 """)
     }
 

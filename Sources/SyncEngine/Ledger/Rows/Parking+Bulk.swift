@@ -6,32 +6,52 @@ extension Parking {
 
     // MARK: Writes of this replica
 
-    /// The parked values that local writes replace, as SQL, while a fold lists them in `temp._sync_fold` and
-    /// `temp._sync_written`.
+    /// Lists the parked values that local writes replace in `temp._sync_replaced`, while a fold lists the rows in
+    /// `temp._sync_fold`. Of these two there are few, while any number of values can be parked, so they say where to look.
     ///
     /// `INSERT OR REPLACE` writes the columns that are here: what peers have in
     /// others stays, as part of the new row.
-    static let isReplacedByFold = """
-        (EXISTS (
-            SELECT 1 FROM temp._sync_fold AS f
-            WHERE f.tbl = _sync_shadow.tbl AND f.pk = _sync_shadow.pk AND f.turns > 0
-              AND NOT (f.alive AND f.cl & 1 AND EXISTS (
-                SELECT 1 FROM _sync_column AS a
-                WHERE a.tbl = f.tbl AND a.col = _sync_shadow.col AND a.present <> 1)))
-        OR EXISTS (
-            SELECT 1 FROM temp._sync_written AS w
-            WHERE w.tbl = _sync_shadow.tbl AND w.pk = _sync_shadow.pk AND w.col = _sync_shadow.col))
-        """
+    ///
+    /// - parameter folded: The last entry of the log before those of the fold.
+    static func listReplacedByFold(_ db: Database, after folded: Int64) throws {
+        try db.execute(
+            sql: """
+                DROP TABLE IF EXISTS temp._sync_replaced;
+                CREATE TEMP TABLE _sync_replaced (tbl INTEGER, pk, col INTEGER, PRIMARY KEY (tbl, pk, col)) WITHOUT ROWID;
+                INSERT OR IGNORE INTO temp._sync_replaced
+                SELECT l.tbl, l.pk, c.col FROM _sync_log AS l JOIN _sync_column AS c ON c.tbl = l.tbl
+                    AND l.op = (2 | ((c.col / 60) << 4)) AND l.mask >> (c.col % 60) & 1
+                WHERE l.seq > \(folded) AND EXISTS (
+                    SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = l.tbl AND s.pk = l.pk AND s.col = c.col);
+                INSERT OR IGNORE INTO temp._sync_replaced
+                SELECT s.tbl, s.pk, s.col FROM temp._sync_fold AS f
+                CROSS JOIN _sync_shadow AS s ON s.tbl = f.tbl AND s.pk = f.pk
+                WHERE f.turns > 0 AND NOT (f.alive AND f.cl & 1 AND EXISTS (
+                    SELECT 1 FROM _sync_column AS a
+                    WHERE a.tbl = f.tbl AND a.col = s.col AND a.present <> 1));
+                """)
+    }
 
     /// Forgets what a fold's writes replace, and takes rows that they wrote whole off the list of hidden ones.
     static func removeReplacedByFold(_ db: Database) throws {
-        try db.execute(
-            sql: """
-                DELETE FROM _sync_shadow WHERE \(isReplacedByFold);
-                DELETE FROM _sync_hidden WHERE EXISTS (
-                    SELECT 1 FROM temp._sync_fold AS f
-                    WHERE f.tbl = _sync_hidden.tbl AND f.pk = _sync_hidden.pk AND f.turns > 0);
-                """)
+        // Row by row: for a list of keys, SQLite would read all that is parked.
+        let deletions = [
+            (
+                "SELECT tbl, pk, col FROM temp._sync_replaced",
+                "DELETE FROM _sync_shadow WHERE tbl = ? AND pk = ? AND col = ?"
+            ),
+            (
+                """
+                SELECT h.tbl, h.pk FROM temp._sync_fold AS f
+                CROSS JOIN _sync_hidden AS h ON h.tbl = f.tbl AND h.pk = f.pk WHERE f.turns > 0
+                """, "DELETE FROM _sync_hidden WHERE tbl = ? AND pk = ?"
+            ),
+        ]
+        for (selection, deletion) in deletions {
+            let rows = try Row.fetchAll(db, sql: selection)
+            let statement = try db.cachedStatement(sql: deletion)
+            for row in rows { try statement.execute(arguments: StatementArguments(row.databaseValues)) }
+        }
     }
 
     // MARK: Adding
