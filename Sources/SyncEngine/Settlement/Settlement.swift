@@ -68,8 +68,10 @@ final class Settlement {
 
     /// Settles all that was touched, and all that waits for it.
     ///
-    /// - parameter isFull: Whether to try all rows that wait, because the schema changed.
-    func run(isFull: Bool) throws {
+    /// - parameters:
+    ///     - isFull: Whether to try all rows that wait.
+    ///     - muting: Says whether the schema changed since the last settlement: then all are tried, too.
+    func run(isFull: Bool, _ muting: Muting) throws {
         try debugAssert(StoreMetadata.isApplying(db), "what is hidden would be logged as deleted")
         defer { touched?.finish() }
         let mark = try SettlementMark.load(db)
@@ -77,7 +79,7 @@ final class Settlement {
         if parking.isInUse {
             let waking = WakingRows(
                 db: db, tables: tables, references: references, policies: try OrphanPolicies(db, environment))
-            if !isFull, let mark, try mark.schemaVersion == SettlementMark.schemaVersion(db) {
+            if !isFull, let mark, mark.schemaVersion == muting.schemaVersion {
                 let losers: WakingRows.Losers =
                     hasLosers ? .written(after: mark.sequence) : canHide ? .unnoted : .all
                 let changed = try changedTables.union(mark.changedTables(db))
@@ -206,7 +208,7 @@ extension Settlement {
     ///
     /// - parameter isFull: Whether to try all rows that wait.
     func run(isFull: Bool, _ parking: Parking, _ muting: Muting) throws {
-        try run(isFull: isFull)
+        try run(isFull: isFull, muting)
         try muting.end(hasChanges: parking.shownRowCount + parking.parkedRowCount > 0, mark: finish)
     }
 }

@@ -262,7 +262,7 @@ final class AppliedRecords {
         try halfKnown.finish()
         // A new identity is another winner of rows of the same moment.
         let isFull = context.names.hasUnitedColumns || context.formerReplica != nil
-        try context.settlement.run(isFull: isFull)
+        try context.settlement.run(isFull: isFull, muting)
         summary.unparkedCount = stores.parking.shownRowCount
         summary.parkedCount = stores.parking.parkedRowCount
         if records.newestBeyond > 0 {

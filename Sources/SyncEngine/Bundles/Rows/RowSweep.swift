@@ -73,7 +73,7 @@ struct RowSweep {
             try partial.setSwept(db, left.kept == 0 ? sequence : 0)
             try partial.catchUp(db)
         }
-        try settlement.run(isFull: false)
+        try settlement.run(isFull: false, muting)
         try digests.flush()
         try muting.end(hasChanges: count > 0, mark: settlement.finish)
     }

@@ -7,6 +7,8 @@ import CipherStore
 struct Muting {
     private let db: Database
     private let triggers: UserTriggers
+    /// SQLite's number of the schema before triggers of the user's were put out of the way.
+    let schemaVersion: Int64
 
     /// Mutes the triggers.
     init(_ db: Database) throws {
@@ -14,6 +16,7 @@ struct Muting {
         assert(db.isInsideTransaction, "others would see the triggers mute")
         try StoreMetadata.beginApplying(db)
         try debugAssert(StoreMetadata.isApplying(db))
+        schemaVersion = try SettlementMark.schemaVersion(db)
         triggers = try UserTriggers.suspend(db, tables: SyncedTable.loadAll(db))
     }
 
