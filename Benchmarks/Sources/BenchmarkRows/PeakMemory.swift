@@ -5,6 +5,10 @@ public enum PeakMemory {
     /// Counts from now on, where the system can do that. Otherwise the most stays that the process has had at any time.
     public static func reset() {
         #if os(Linux)
+            // What was freed goes back to the system, or it would count still.
+            #if canImport(Glibc)
+                malloc_trim(0)
+            #endif
             // The peak becomes what there is: proc(5), "/proc/pid/clear_refs".
             try? Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
         #endif

@@ -13,6 +13,7 @@ struct GrowthRun {
 
     func measure() throws -> GrowthColumn {
         let stores = try makeStores()
+        for queue in [stores.queue, stores.other] { queue.releaseMemory() }
         PeakMemory.reset()
         let rowCount = try stores.queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM item0") ?? 0 }
         // What the stores took to make is not what is measured: folds, checkpoints, first schemas.
