@@ -5,11 +5,16 @@
 @usableFromInline final class ConnectionWatch {
     // Read at each step. A check of exclusive access would cost more than the
     // load, and there is nothing to check: no access outlasts a load or store.
-    /// Whether anything below is the case.
+    /// Whether anything below is the case that concerns all statements.
     @exclusivity(unchecked) @usableFromInline private(set) var isOn = false
 
-    /// Whether there are observers or a tracked block, so that each run of a
-    /// statement is of interest.
+    /// Whether anything below is the case: see ``Statement/isFollowed``.
+    @exclusivity(unchecked) @usableFromInline private(set) var isOnForChanges = false
+
+    /// Whether there is a tracked block, so that each run of a statement is of interest.
+    var isRecording = false { didSet { update() } }
+
+    /// Whether there are observers, to whom statements are of interest that may change something.
     var isObserved = false { didSet { update() } }
 
     /// Whether a statement may take the tracer away while it runs: see ``StatementTracer``.
@@ -36,7 +41,8 @@
 
     private func update() {
         isOn =
-            isObserved || losesTracer || keepsCounts || isClosed || functionDepth > 0 || dangerousCount > 0
+            isRecording || losesTracer || keepsCounts || isClosed || functionDepth > 0 || dangerousCount > 0
+        isOnForChanges = isOn || isObserved
     }
 
     /// A statement is made, or goes, that is looked at before it runs.

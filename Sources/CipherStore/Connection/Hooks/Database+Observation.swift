@@ -15,7 +15,8 @@ extension Database {
     }
 
     private func updateWatch() {
-        watch.isObserved = broker.isActive || recordedRegion != nil
+        watch.isObserved = broker.isActive
+        watch.isRecording = recordedRegion != nil
     }
 
     // MARK: Statements
@@ -35,7 +36,7 @@ extension Database {
             recordedRegion?.formUnion(region)
         }
         if watch.losesTracer { tracer.willRun(statement) }
-        guard broker.isActive else { return }
+        guard broker.isActive, statement.isFollowed else { return }
         authorizer.forgetEffects()
         let routes = statement.routes ?? StatementRoutes(StatementEffects())
         statement.routes = routes
@@ -46,7 +47,7 @@ extension Database {
     func didRunWatched(_ statement: Statement) {
         tracer.didRun()
         resumeTracing()
-        guard broker.isActive else { return }
+        guard broker.isActive, statement.isFollowed else { return }
         // SQLite may have prepared it again when it started.
         if let savepoint = authorizer.takeEffects()?.savepoint {
             statement.routes?.effects.savepoint = savepoint

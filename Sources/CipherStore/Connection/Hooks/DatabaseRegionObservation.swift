@@ -100,19 +100,28 @@ final class RegionObserver: TransactionObserver, @unchecked Sendable {
         region.isModified(byEventsOfKind: eventKind)
     }
 
+    /// The folded names of the tables that the region holds something of; nil for the full database.
+    var tables: Dictionary<String, DatabaseRegion.TableRegion>.Keys? { region.tables?.keys }
+
+    /// Whether a change of a kind that is observed modifies the region.
+    func isConcerned(by event: DatabaseEvent) -> Bool { region.isModified(by: event) }
+
+    /// Notes that the open transaction has changed the region. It need be told of no more changes in it.
+    func noteChange() { isChanged = true }
+
     /// Whether changes of a kind are to be told without their rows.
     func isMoved(byEventsOfKind eventKind: DatabaseEventKind) -> Bool {
         region.isMoved(byEventsOfKind: eventKind)
     }
 
     func databaseDidChange() {
-        isChanged = true
+        noteChange()
         stopObservingDatabaseChangesUntilNextTransaction()
     }
 
     func databaseDidChange(with event: DatabaseEvent) {
-        guard region.isModified(by: event) else { return }
-        isChanged = true
+        guard isConcerned(by: event) else { return }
+        noteChange()
         stopObservingDatabaseChangesUntilNextTransaction()
     }
 

@@ -25,14 +25,21 @@ final class TransactionBroker {
     /// Counts the changes of the set of observers.
     private var generation = 0
 
+    /// Who is to be asked about which table, once somebody had to be since the set of observers has changed.
+    private var index: ObserverIndex?
+
     /// Where inserted and deleted rows go.
-    private var routes: [EventRoute] = []
+    private var routes = EventRoutes()
 
-    /// The route of the last change, which is mostly that of the next one.
-    private var lastRoute: EventRoute?
+    // Read at each change. No access outlasts a load or store.
+    /// The route of the last inserted or deleted row, which is mostly that of the next one.
+    @exclusivity(unchecked) private var lastRoute: EventRoute?
 
-    /// The statement that is running.
-    private var current: StatementRoutes?
+    /// The route of the last updated row of the statement that is running.
+    @exclusivity(unchecked) private var lastUpdate: EventRoute?
+
+    /// The statement that is running, if observers may have to know what it updates.
+    @exclusivity(unchecked) private var current: StatementRoutes?
 
     /// The observation that is being told about a change.
     private var notified: TransactionObservation?
@@ -42,7 +49,7 @@ final class TransactionBroker {
     /// Adds an observation.
     func add(_ observation: TransactionObservation) {
         observation.number = (observations.last?.number ?? 0) + 1
-        if observation.isQuiet { (observation.observer as? RegionObserver)?.goneCount = goneCount }
+        if observation.isQuiet { observation.regionObserver?.goneCount = goneCount }
         observations.append(observation)
     }
 
@@ -63,8 +70,10 @@ final class TransactionBroker {
         loud = observations.filter { !$0.isQuiet }
         if observations.isEmpty { resetTransaction() }
         generation += 1
+        index = nil
         routes.removeAll()
         lastRoute = nil
+        lastUpdate = nil
     }
 
     /// Whether an observer is gone.
@@ -74,7 +83,9 @@ final class TransactionBroker {
 
     /// The observers of changes of a kind.
     func observations(of kind: DatabaseEventKind) -> [TransactionObservation] {
-        observations.filter { $0.observer?.observes(eventsOfKind: kind) ?? false }
+        let index = index ?? ObserverIndex(observations)
+        self.index = index
+        return index.observations(of: kind)
     }
 
     /// Stops the observer that is being told about a change.
@@ -91,13 +102,13 @@ final class TransactionBroker {
     /// A statement starts to run.
     func begin(_ routes: StatementRoutes) {
         current = routes
-        lastRoute = nil
+        lastUpdate = nil
     }
 
     /// A statement has come to its end.
     func end(_ routes: StatementRoutes?) {
         current = nil
-        lastRoute = nil
+        lastUpdate = nil
         guard let operation = routes?.effects.savepoint else { return }
         deliver(savepoints.apply(operation))
     }
@@ -105,16 +116,16 @@ final class TransactionBroker {
     /// A statement has failed.
     func fail() {
         current = nil
-        lastRoute = nil
+        lastUpdate = nil
     }
 
     /// Runs a block in the middle of a statement, which may run others, and goes on with that statement.
     func keepingStatement<T>(_ body: () throws -> T) rethrows -> T {
-        let outer = (current, lastRoute, generation)
+        let outer = (current, lastUpdate, generation)
         defer {
             current = outer.0
             // The set of observers may be another one by now.
-            lastRoute = outer.2 == generation ? outer.1 : nil
+            lastUpdate = outer.2 == generation ? outer.1 : nil
         }
         return try body()
     }
@@ -130,7 +141,9 @@ final class TransactionBroker {
         _ tableName: UnsafePointer<CChar>, _ rowID: Int64, recompiled: StatementEffects?
     ) {
         if let recompiled { merge(recompiled) }
-        let route = route(kind, databaseName, tableName)
+        let route =
+            kind == .update
+            ? updateRoute(databaseName, tableName) : route(kind, databaseName, tableName)
         guard !route.observations.isEmpty else { return }
         if savepoints.isEmpty {
             deliver(route, rowID)
@@ -145,24 +158,34 @@ final class TransactionBroker {
         current.effects.formUnion(effects)
         current.routes = []
         self.current = current
-        lastRoute = nil
+        lastUpdate = nil
     }
 
+    /// Where inserted or deleted rows go.
     private func route(
         _ kind: DatabaseEvent.Kind, _ databaseName: UnsafePointer<CChar>, _ tableName: UnsafePointer<CChar>
     ) -> EventRoute {
-        func fits(_ route: EventRoute) -> Bool {
-            route.kind == kind && route.tableName.isSame(tableName)
-                && route.databaseName.isSame(databaseName)
-        }
-        if let lastRoute, fits(lastRoute) { return lastRoute }
+        if let lastRoute, lastRoute.fits(kind, databaseName, tableName) { return lastRoute }
+        let known = routes.route(kind, databaseName, tableName)
+        let route = known ?? makeRoute(kind, databaseName, tableName)
+        if known == nil { routes.append(route) }
+        lastRoute = route
+        return route
+    }
+
+    /// Where the rows go that the statement updates.
+    private func updateRoute(
+        _ databaseName: UnsafePointer<CChar>, _ tableName: UnsafePointer<CChar>
+    ) -> EventRoute {
+        if let lastUpdate, lastUpdate.fits(.update, databaseName, tableName) { return lastUpdate }
         if let current, current.generation != generation {
             current.generation = generation
             current.routes = []
         }
-        let known = kind == .update ? current?.routes ?? [] : routes
-        let route = known.first(where: fits) ?? makeRoute(kind, databaseName, tableName)
-        lastRoute = route
+        let known = current?.routes.first { $0.fits(.update, databaseName, tableName) }
+        let route = known ?? makeRoute(.update, databaseName, tableName)
+        if known == nil { current?.routes.append(route) }
+        lastUpdate = route
         return route
     }
 
@@ -180,13 +203,9 @@ final class TransactionBroker {
         let observations = observations(of: eventKind)
         var moved: [TransactionObservation] = []
         if kind == .update {
-            moved = observations.filter {
-                ($0.observer as? RegionObserver)?.isMoved(byEventsOfKind: eventKind) ?? false
-            }
+            moved = observations.filter { $0.regionObserver?.isMoved(byEventsOfKind: eventKind) ?? false }
         }
-        let route = EventRoute(kind, String(cString: databaseName), table, observations, moved: moved)
-        if kind == .update { current?.routes.append(route) } else { routes.append(route) }
-        return route
+        return EventRoute(kind, String(cString: databaseName), table, observations, moved: moved)
     }
 
     private func deliver(_ events: [SavepointStack.Event]) {
@@ -195,21 +214,24 @@ final class TransactionBroker {
 
     private func deliver(_ route: EventRoute, _ rowID: Int64) {
         hasNews = true
+        let event = route.event(rowID)
         for observation in route.observations where !observation.isStopped {
-            guard let observer = observation.observer else { continue }
-            touch(observation)
-            if route.moves(observation) {
-                observer.databaseDidChange()
-            } else {
-                observer.databaseDidChange(with: route.event(rowID))
+            if let observer = observation.regionObserver {
+                guard route.moves(observation) || observer.isConcerned(by: event) else { continue }
+                touch(observation)
+                observer.noteChange()
+                observation.isStopped = true
+            } else if let observer = observation.observer {
+                touch(observation)
+                notified = observation
+                observer.databaseDidChange(with: event)
             }
         }
         notified = nil
     }
 
-    /// An observation is about to be told something.
+    /// An observation is told something.
     private func touch(_ observation: TransactionObservation) {
-        notified = observation
         guard !observation.isTouched else { return }
         observation.isTouched = true
         touched.append(observation)
@@ -223,6 +245,7 @@ final class TransactionBroker {
             }
             hasNews = true
             touch(observation)
+            notified = observation
             observer.databaseDidChange()
         }
         notified = nil
@@ -235,14 +258,15 @@ final class TransactionBroker {
     /// - throws: What the first observer throws that refuses.
     func willCommit() throws {
         hasNews = true
-        deliver(savepoints.removeAll())
+        if !savepoints.isEmpty { deliver(savepoints.removeAll()) }
         for observation in loud { try observation.observer?.databaseWillCommit() }
     }
 
     /// Forgets the transaction, which has ended.
     func resetTransaction() {
         hasNews = false
-        _ = savepoints.removeAll()
+        if !savepoints.isEmpty { _ = savepoints.removeAll() }
+        guard !touched.isEmpty else { return }
         for observation in touched {
             observation.isStopped = false
             observation.isTouched = false
@@ -254,7 +278,7 @@ final class TransactionBroker {
     ///
     /// - returns: All observers that are to be told, in the order in which they were added.
     func endObservationsOfTransaction() -> [TransactionObservation] {
-        let quiet = touched.filter { $0.isQuiet && $0.isTouched }
+        let quiet = touched.isEmpty ? [] : touched.filter { $0.isQuiet && $0.isTouched }
         let told = quiet.isEmpty ? loud : (loud + quiet).sorted { $0.number < $1.number }
         resetTransaction()
         if loud.contains(where: { $0.extent == .nextTransaction }) {
@@ -262,17 +286,5 @@ final class TransactionBroker {
             loud.removeAll { $0.extent == .nextTransaction }
         }
         return told
-    }
-}
-
-extension String {
-    /// Whether a C string has the same bytes.
-    fileprivate func isSame(_ other: UnsafePointer<CChar>) -> Bool {
-        var index = 0
-        for byte in utf8 {
-            guard UInt8(bitPattern: other[index]) == byte else { return false }
-            index += 1
-        }
-        return other[index] == 0
     }
 }

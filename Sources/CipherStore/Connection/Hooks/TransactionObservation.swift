@@ -20,9 +20,14 @@ final class TransactionObservation {
     private weak var weakObserver: (any TransactionObserver)?
     private var strongObserver: (any TransactionObserver)?
 
+    /// The observer, if it watches a region, and unless it is gone or was removed.
+    private(set) weak var regionObserver: RegionObserver?
+
     init(_ observer: any TransactionObserver, extent: Database.TransactionObservationExtent) {
         self.extent = extent
-        isQuiet = extent == .observerLifetime && observer is RegionObserver
+        let regionObserver = observer as? RegionObserver
+        isQuiet = extent == .observerLifetime && regionObserver != nil
+        self.regionObserver = regionObserver
         weakObserver = observer
         if extent != .observerLifetime { strongObserver = observer }
     }
@@ -31,76 +36,14 @@ final class TransactionObservation {
     var observer: (any TransactionObserver)? { strongObserver ?? weakObserver }
 
     /// Notes that a transaction was committed, before any observer is told.
-    func noteCommit() {
-        (observer as? RegionObserver)?.noteCommit()
-    }
+    func noteCommit() { regionObserver?.noteCommit() }
 
     /// Ends the observation.
     func end() {
         weakObserver = nil
         strongObserver = nil
+        regionObserver = nil
     }
-}
-
-/// Where the changes of one kind go, in one table.
-///
-/// SQLite gives names as C strings for each change; they are compared with those
-/// of the route, so that no string is made for a change.
-final class EventRoute {
-    let kind: DatabaseEvent.Kind
-    let databaseName: String
-    let tableName: String
-    let observations: [TransactionObservation]
-
-    /// Those of them that have rows which the changes may take from their rowids.
-    private let moved: [TransactionObservation]
-
-    init(
-        _ kind: DatabaseEvent.Kind, _ databaseName: String, _ tableName: String,
-        _ observations: [TransactionObservation], moved: [TransactionObservation]
-    ) {
-        self.kind = kind
-        self.databaseName = databaseName
-        self.tableName = tableName
-        self.observations = observations
-        self.moved = moved
-    }
-
-    /// Whether the changes concern an observation whatever the rowid after them is.
-    func moves(_ observation: TransactionObservation) -> Bool {
-        !moved.isEmpty && moved.contains { $0 === observation }
-    }
-
-    func event(_ rowID: Int64) -> DatabaseEvent {
-        DatabaseEvent(kind: kind, rowID: rowID, databaseName: databaseName, tableName: tableName)
-    }
-}
-
-/// What the authorizer has told about a statement.
-struct StatementEffects {
-    /// The columns that it updates, by table.
-    var updates: [String: Set<String>] = [:]
-
-    /// What it does to savepoints.
-    var savepoint: SavepointOperation?
-
-    var isEmpty: Bool { updates.isEmpty && savepoint == nil }
-
-    mutating func formUnion(_ other: StatementEffects) {
-        updates.merge(other.updates) { $0.union($1) }
-        savepoint = other.savepoint ?? savepoint
-    }
-}
-
-/// The effects of a statement, and where its updates go.
-final class StatementRoutes {
-    var effects: StatementEffects
-    var routes: [EventRoute] = []
-
-    /// The set of observers that the routes are for.
-    var generation = 0
-
-    init(_ effects: StatementEffects) { self.effects = effects }
 }
 
 /// How many observers are gone that the broker does not look at when a transaction ends.

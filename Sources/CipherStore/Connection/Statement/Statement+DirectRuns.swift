@@ -39,7 +39,7 @@ extension Statement {
             resetHandle()
             throw error
         }
-        if watch.isOn { try willStep() }
+        if isWatched { try willStep() }
         isRewound = false
     }
 

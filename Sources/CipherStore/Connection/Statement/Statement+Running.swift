@@ -1,6 +1,26 @@
 import CSQLCipher
 
 extension Statement {
+    /// Whether somebody wants to know that the statement runs.
+    @inlinable
+    var isWatched: Bool { isFollowed ? watch.isOnForChanges : watch.isOn }
+
+    /// Whether a statement can change rows or savepoints, by its first letters; it counts as one that can where these
+    /// don't tell.
+    static func isFollowed(_ sql: String, isReadonly: Bool) -> Bool {
+        var bytes = sql.utf8.makeIterator()
+        // What begins with a comment is not known.
+        switch bytes.next().map({ $0 | 0x20 }) {
+        // BEGIN, which may take a lock, and PRAGMA.
+        case UInt8(ascii: "b"), UInt8(ascii: "p"): return false
+        // COMMIT, END, EXPLAIN, VALUES, WITH.
+        case UInt8(ascii: "c"), UInt8(ascii: "e"), UInt8(ascii: "v"), UInt8(ascii: "w"): return !isReadonly
+        // SELECT, and not SAVEPOINT.
+        case UInt8(ascii: "s"): return !isReadonly || bytes.next().map({ $0 | 0x20 }) != UInt8(ascii: "e")
+        default: return true
+        }
+    }
+
     /// Whether somebody is reading the rows of the statement.
     var isInUse: Bool {
         currentRun != nil || sqlite3_stmt_busy(sqliteStatement) != 0 || journalFree?.isRunning == true
@@ -47,7 +67,7 @@ extension Statement {
     private func didEndEarly(_ code: CInt) {
         guard !watch.isClosed else { return }
         guard code == SQLITE_OK else { return Database.log(didFail(error())) }
-        if watch.isOn { database.didRunWatched(self) }
+        if isWatched { database.didRunWatched(self) }
         if let error = database.statementDidEnd() { Database.log(error) }
     }
 
@@ -98,7 +118,7 @@ extension Statement {
     ///   statement is reset.
     @inlinable
     public func step() throws -> Bool {
-        if watch.isOn { try willStep() }
+        if isWatched { try willStep() }
         isRewound = false
         guard let result = RawStep.next(sqliteStatement) else { throw stepError() }
         if !result { try didRun() }
@@ -131,7 +151,7 @@ extension Statement {
         if changesRows { database.noteWrite() }
         if schemaEffect != .none { database.didRunStatement(schemaEffect) }
         if changesCaches { database.keepTransactionsInMemory(afterAttaching: isAttach) }
-        if watch.isOn { database.didRunWatched(self) }
+        if isWatched { database.didRunWatched(self) }
         if let error = database.statementDidEnd() { throw error }
     }
 
@@ -167,7 +187,7 @@ extension Statement {
         let database = database
         journalFree?.willRun(self, database)
         try prepareToRun(arguments, on: database)
-        if watch.isOn { try willStep() }
+        if isWatched { try willStep() }
         try runToEnd(on: database)
         if arguments != nil { clearBindings() }
     }

@@ -47,6 +47,10 @@ public final class Statement {
     /// Whether it changes the file, and is not what begins a transaction or makes a setting.
     let changesRows: Bool
 
+    /// Whether observers may have to know that it runs: it can change rows, or do something to a savepoint. The other
+    /// statements of a transaction, which may be most of them, cost the same beside a thousand observers as without any.
+    @usableFromInline let isFollowed: Bool
+
     /// Where SQLite kept the first name when the names were read, and how often it had prepared the statement
     /// again, where it counts that.
     private var firstName: UnsafePointer<CChar>?
@@ -191,6 +195,7 @@ public final class Statement {
         isAttach = firstWord == "attach"
         changesCaches = isVacuum || isAttach || firstWord == "pragma"
         changesRows = sqlite3_stmt_readonly(handle) == 0 && !"BbPp".utf8.contains(sql.utf8.first ?? 0)
+        isFollowed = Self.isFollowed(sql, isReadonly: sqlite3_stmt_readonly(handle) != 0)
         journalFree = JournalFreeStatement.canBe(of: sql) ? JournalFreeStatement() : nil
         let parameterCount = sqlite3_bind_parameter_count(handle)
         parameterNames = (0..<parameterCount).map { index in

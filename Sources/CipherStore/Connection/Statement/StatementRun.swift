@@ -57,7 +57,7 @@ public final class StatementRun {
         isNew = false
         hasRow = true
         statement.isRewound = false
-        if statement.watch.isOn { statement.database.willRunWatched(statement) }
+        if statement.isWatched { statement.database.willRunWatched(statement) }
         let result = RawStep.next(sqliteStatement)
         guard result == true else { return try end(failed: result == nil) }
         statement.noticeNewColumns()

@@ -148,12 +148,35 @@ extension Database {
         return isRead ? handlers.filter(\.isOfRead) : handlers
     }
 
-    /// Tells everybody how the transaction ended. They may begin another one.
+    /// Tells everybody how the transaction ended.
     ///
     /// - parameter isObserved: Whether there are observers.
     private func endTransaction(_ completion: TransactionCompletion, isObserved: Bool) {
         let handlers = takeHandlers()
-        let counts = isObserved || !handlers.isEmpty ? ChangeCounts(self) : nil
+        let observations = isObserved ? takeObservations() : []
+        if !isObserved && broker.isActive { broker.resetTransaction() }
+        // Most observers have nothing to do with most transactions.
+        if observations.isEmpty && handlers.isEmpty { return }
+        if completion == .commit {
+            for observation in observations { observation.noteCommit() }
+        }
+        tell(completion, observations, handlers)
+    }
+
+    /// Takes the observers that are to be told of the transaction.
+    private func takeObservations() -> [TransactionObservation] {
+        let count = broker.observations.count
+        let observations = broker.endObservationsOfTransaction()
+        if broker.observations.count != count || broker.hasEndedObservation { observationsDidChange() }
+        return observations
+    }
+
+    /// Tells how the transaction ended. Who is told may begin another one.
+    private func tell(
+        _ completion: TransactionCompletion, _ observations: [TransactionObservation],
+        _ handlers: [TransactionEnd.Handler]
+    ) {
+        let counts = ChangeCounts(self)
         // They are no part of the block that ended the transaction.
         let outerProtection = protection
         let neededTransaction = needsTransaction
@@ -164,32 +187,19 @@ extension Database {
             transactionEnd.toldCount -= 1
             protection = outerProtection
             needsTransaction = neededTransaction
-            if let counts {
-                transactionEnd.counts = counts.told(self)
-                watch.keepsCounts = true
+            transactionEnd.counts = counts.told(self)
+            watch.keepsCounts = true
+        }
+        for observer in observations.lazy.compactMap(\.observer) {
+            switch completion {
+            case .commit: observer.databaseDidCommit(self)
+            case .rollback: observer.databaseDidRollback(self)
             }
         }
-        if isObserved {
-            let count = broker.observations.count
-            let observations = broker.endObservationsOfTransaction()
-            if broker.observations.count != count || broker.hasEndedObservation {
-                observationsDidChange()
-            }
-            if completion == .commit {
-                for observation in observations { observation.noteCommit() }
-            }
-            for observer in observations.lazy.compactMap(\.observer) {
-                switch completion {
-                case .commit: observer.databaseDidCommit(self)
-                case .rollback: observer.databaseDidRollback(self)
-                }
-            }
-            // The routes of statements may still lead to them.
-            for observation in observations where observation.extent == .nextTransaction {
-                observation.end()
-            }
+        // The routes of statements may still lead to them.
+        for observation in observations where observation.extent == .nextTransaction {
+            observation.end()
         }
-        if !isObserved && broker.isActive { broker.resetTransaction() }
         for handler in handlers {
             switch completion {
             case .commit: handler.onCommit(self)

@@ -15,7 +15,7 @@ extension Statement {
         try database.checkMayRun(sql)
         journalFree?.willRun(self, database)
         rewind()
-        if watch.isOn { try willStep() }
+        if isWatched { try willStep() }
         let code = bindRewinding { values.bind(to: sqliteStatement) }
         isRewound = false
         guard values.count == parameterNames.count, code == SQLITE_OK, firstStep(on: database) != nil
