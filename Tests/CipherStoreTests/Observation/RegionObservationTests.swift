@@ -156,6 +156,20 @@ import Testing
         cancellable.cancel()
     }
 
+    /// A function that grew by each call would be the end of the thread's stack.
+    @Test func anObservationThatIsToldOfManyTransactionsCallsItsFunctionAsAtFirst() throws {
+        let counter = LockedBox(0)
+        let observer = RegionObserver(.fullDatabase) { _ in counter.change { $0 += 1 } }
+        queue.inDatabase { db in
+            for _ in 0..<100_000 {
+                observer.noteChange()
+                observer.noteCommit()
+                observer.databaseDidCommit(db)
+            }
+        }
+        #expect(counter.value == 100_000)
+    }
+
     // MARK: Ends
 
     /// Cancels an observation when it goes.

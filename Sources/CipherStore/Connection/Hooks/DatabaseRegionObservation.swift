@@ -75,14 +75,17 @@ final class RegionObserver: TransactionObserver, @unchecked Sendable {
     /// Whether a transaction has changed it that is committed, which nobody was told yet.
     private var isDue = false
 
-    private let onChange: Mutex<(@Sendable (Database) -> Void)?>
+    /// What is called after a change. A lock that held the function itself would wrap it anew at each call.
+    private struct OnChange: Sendable { let call: @Sendable (Database) -> Void }
+
+    private let onChange: Mutex<OnChange?>
 
     /// Who wants to know that this is gone. It is set before the connection knows the observer.
     var goneCount: GoneCounter?
 
     init(_ region: DatabaseRegion, _ onChange: @escaping @Sendable (Database) -> Void) {
         self.region = region
-        self.onChange = Mutex(onChange)
+        self.onChange = Mutex(OnChange(call: onChange))
     }
 
     deinit { goneCount?.value.add(1, ordering: .relaxed) }
@@ -138,7 +141,7 @@ final class RegionObserver: TransactionObserver, @unchecked Sendable {
         isDue = false
         // Called without the lock: the function may cancel.
         let onChange = onChange.withLock { $0 }
-        onChange?(db)
+        onChange?.call(db)
     }
 
     func databaseDidRollback(_ db: Database) { isChanged = false }

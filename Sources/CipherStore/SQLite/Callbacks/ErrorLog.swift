@@ -6,17 +6,20 @@ import Synchronization
 ///
 /// Related SQLite documentation: <https://www.sqlite.org/errlog.html>
 enum ErrorLog {
-    private static let function = Lock<Database.LogErrorFunction?>(nil)
+    /// What is called with each message. A lock that held the function itself would wrap it anew at each message.
+    private struct Receiver: Sendable { let call: Database.LogErrorFunction }
+
+    private static let receiver = Lock<Receiver?>(nil)
 
     /// Whether SQLite took the callback. It does so once, before it is
     /// initialized by the first connection; asking for this sees to it.
     static let isInstalled: Bool = csqlcipher_config_log(receiveLog) == SQLITE_OK
 
     static var current: Database.LogErrorFunction? {
-        get { function.withLock { $0 } }
+        get { receiver.withLock { $0 }?.call }
         set {
             _ = isInstalled
-            function.withLock { $0 = newValue }
+            receiver.withLock { $0 = newValue.map { Receiver(call: $0) } }
             isWanted.store(newValue != nil, ordering: .relaxed)
         }
     }
