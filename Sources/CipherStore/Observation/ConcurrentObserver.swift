@@ -2,7 +2,7 @@ import Dispatch
 
 /// Runs an observation of a pool: values are fetched on readers, beside the
 /// writes that follow the change. ``ConcurrentTracking`` decides what is done when.
-final class ConcurrentObserver<Reducer: ValueReducer>: Sendable {
+final class ConcurrentObserver<Reducer: ValueReducer>: RoundRead {
     private struct Running {
         var tracking = ConcurrentTracking()
         /// Who watches the region. The writer does not retain it.
@@ -57,9 +57,11 @@ final class ConcurrentObserver<Reducer: ValueReducer>: Sendable {
 
     // MARK: Fetching
 
-    private func scheduleFetch() {
-        pool.withReader(or: { [self] in fail($0) }, { [self] db in finishFetch(fetch(db)) })
-    }
+    private func scheduleFetch() { pool.readerRounds.add(self, on: pool) }
+
+    func read(_ db: Database) { finishFetch(fetch(db)) }
+
+    func cannotRead(_ error: any Error) { fail(error) }
 
     /// - returns: What is to be done next.
     private func fetch(

@@ -97,17 +97,29 @@ extension DatabasePool: ReaderSource {
         or fail: @escaping @Sendable (any Error) -> Void,
         _ body: @escaping @Sendable (Database) -> Void
     ) -> Int {
+        withReaderSlot(or: fail) { db, _ in body(db) }
+    }
+
+    /// The same for a function that is also told by which slot it has the reader, and for one that is called when the
+    /// slot was given back.
+    @discardableResult func withReaderSlot(
+        or fail: @escaping @Sendable (any Error) -> Void,
+        afterwards: @escaping @Sendable () -> Void = {},
+        _ body: @escaping @Sendable (Database, ReaderPool.Slot) -> Void
+    ) -> Int {
         readerPool.acquire { [self] slot in
             guard let slot else { return fail(CancellationError()) }
             // Opening takes time, and who gave the slot back does not want to spend it.
-            if let reader = slot.reader { return read(slot, reader, body) }
+            if let reader = slot.reader {
+                return read(slot, reader, afterwards: afterwards) { body($0, slot) }
+            }
             DispatchQueue.global(qos: configuration.readQoS.qosClass).async { [self] in
-                var slot = slot
+                var opened = slot
                 do {
-                    let reader = try open(&slot)
-                    read(slot, reader, body)
+                    let reader = try open(&opened)
+                    read(opened, reader, afterwards: afterwards) { body($0, slot) }
                 } catch {
-                    readerPool.release(slot)
+                    readerPool.release(opened)
                     fail(error)
                 }
             }

@@ -18,6 +18,9 @@ import Foundation
 public final class DatabasePool: DatabaseWriter {
     let writer: SerializedDatabase
     let readerPool: ReaderPool
+
+    /// The fetches of observations.
+    let readerRounds: ReaderRounds
     let readerConfiguration: Configuration
     let keyCache = KeyCache()
     private let suspension: SuspensionObserver?
@@ -60,6 +63,7 @@ public final class DatabasePool: DatabaseWriter {
         if !configuration.readonly { try writer.sync { try $0.requireWAL() } }
         readerConfiguration = configuration.ofReader
         readerPool = ReaderPool(capacity: configuration.maximumReaderCount)
+        readerRounds = ReaderRounds(readerCount: configuration.maximumReaderCount)
         suspension = Self.observeSuspension(configuration, writer, readerPool)
         counters.withLock { $0.fileIdentity = writer.fileIdentity }
     }

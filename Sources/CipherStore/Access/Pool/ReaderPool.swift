@@ -187,6 +187,12 @@ final class ReaderPool: Sendable {
         }
     }
 
+    /// Whether who holds a slot may go on with another read: nobody waits for a reader, and reads that start now may
+    /// use the connection.
+    func mayKeep(_ slot: Slot) -> Bool {
+        state.withLock { $0.waiters.isEmpty && $0.generation == slot.generation }
+    }
+
     // MARK: All readers
 
     /// Forgets all connections, so that reads that start from now on open new ones.

@@ -30,13 +30,15 @@ extension ReaderSource {
         }
     }
 
-    /// Runs a block on a reader, and gives its slot back after it.
+    /// Runs a block on a reader, gives its slot back after it, and then calls a function.
     func read(
-        _ slot: ReaderPool.Slot, _ reader: SerializedDatabase, _ body: @escaping @Sendable (Database) -> Void
+        _ slot: ReaderPool.Slot, _ reader: SerializedDatabase,
+        afterwards: @escaping @Sendable () -> Void = {}, _ body: @escaping @Sendable (Database) -> Void
     ) {
         reader.async { [self] db in
             body(db)
             readerPool.release(slot)
+            afterwards()
         }
     }
 }
