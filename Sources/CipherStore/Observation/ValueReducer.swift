@@ -78,9 +78,9 @@ public enum ValueReducers {
     /// Values that somebody else is told about.
     public struct Trace<Base: ValueReducer>: ValueReducer {
         private var base: Base
-        private let didReceiveValue: @Sendable (Base.Value) -> Void
+        private let didReceiveValue: (@Sendable (Base.Value) -> Void)?
 
-        init(_ base: Base, _ didReceiveValue: @escaping @Sendable (Base.Value) -> Void) {
+        init(_ base: Base, _ didReceiveValue: (@Sendable (Base.Value) -> Void)?) {
             self.base = base
             self.didReceiveValue = didReceiveValue
         }
@@ -91,10 +91,24 @@ public enum ValueReducers {
         /// Returns the value of the base, after it was told.
         public mutating func reduce(_ fetched: Base.Fetched) throws -> Base.Value? {
             let value = try base.reduce(fetched)
-            if let value { didReceiveValue(value) }
+            if let value { didReceiveValue?(value) }
             return value
         }
     }
+}
+
+/// A reducer that may have nothing to make of what was read.
+protocol PassingReducer {
+    /// Whether it passes on what was read, and calls no function of the app.
+    var passesOn: Bool { get }
+}
+
+extension ValueReducers.Fetch: PassingReducer {
+    var passesOn: Bool { true }
+}
+
+extension ValueReducers.Trace: PassingReducer {
+    var passesOn: Bool { didReceiveValue == nil && (base as? any PassingReducer)?.passesOn == true }
 }
 
 extension ValueObservation {

@@ -163,6 +163,48 @@ import Testing
         await recording.expectNothingMore()
     }
 
+    /// What is told as it was fetched goes to the scheduler at once, and all else by a queue of the observation.
+    @Test func valuesComeInOrderWhateverIsMadeOfThem() async throws {
+        let folder = try TemporaryFolder()
+        let pool = try DatabasePool(path: folder.file("a.db"), configuration: .keyed("secret"))
+        try await pool.write { try $0.execute(sql: "CREATE TABLE t (a INTEGER)") }
+        let queue = DispatchQueue(label: "told")
+        let recordings = [
+            ObservationRecording(Self.count, in: pool, scheduling: .async(onQueue: queue)),
+            ObservationRecording(Self.count, in: pool, scheduling: .task),
+            ObservationRecording(Self.count, in: pool, scheduling: InlineScheduler(isImmediate: false)),
+            ObservationRecording(Self.count.handleEvents(didFail: { _ in }), in: pool, scheduling: .task),
+            ObservationRecording(Self.count.map { $0 }, in: pool, scheduling: .task),
+            ObservationRecording(Self.count.removeDuplicates(), in: pool, scheduling: .task),
+        ]
+        for recording in recordings { try await recording.expect(0) }
+        for _ in 0..<50 { try await pool.write(Self.insert) }
+        for recording in recordings {
+            let values = try await recording.values { $0 == 50 }
+            #expect(values == values.sorted())
+        }
+    }
+
+    /// A scheduler of the app may tell values where they come from.
+    @Test func aSchedulerThatRunsAtOnceIsAskedOutsideOfTheAccess() async throws {
+        let folder = try TemporaryFolder()
+        let pool = try DatabasePool(path: folder.file("a.db"), configuration: .keyed("secret"))
+        try await pool.write { try $0.execute(sql: "CREATE TABLE t (a INTEGER)") }
+        let recording = ObservationRecording<Int>()
+        let cancellable = Self.count.start(
+            in: pool, scheduling: InlineScheduler(isImmediate: false),
+            onError: { recording.receive(.failure($0)) },
+            onChange: { _ in
+                // It would be the end of the process within another read.
+                let count = try? pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") }
+                recording.receive(.value(count ?? -1))
+            })
+        try await recording.expect(0)
+        try await pool.write(Self.insert)
+        try await recording.expect(finally: 1)
+        cancellable.cancel()
+    }
+
     // MARK: Loops
 
     @Test func aLoopEndsItsObservation() async throws {

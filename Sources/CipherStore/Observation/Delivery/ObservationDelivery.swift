@@ -6,10 +6,13 @@ import Dispatch
 /// access to the database ──fetched──▶ own queue ──reduced──▶ scheduler ──▶ receivers
 /// ```
 ///
+/// What is told as it was fetched, and later, takes no own queue: to wake its thread takes longer than a short fetch, and
+/// a thousand observations would wake some hundred threads at each commit.
+///
 /// Each arrow keeps the order. An observation is running until it has failed,
 /// when its error is still to be told, and then ended; a cancellation ends it at once.
 ///
-/// It is `@unchecked Sendable` because `reducer` is touched on `queue` only.
+/// It is `@unchecked Sendable` because `reducer` is touched on `queue` only, or by one fetch after the other.
 final class ObservationDelivery<Reducer: ValueReducer>: @unchecked Sendable {
     /// Whom the values are for.
     struct Receivers: Sendable {
@@ -33,12 +36,18 @@ final class ObservationDelivery<Reducer: ValueReducer>: @unchecked Sendable {
     private var reducer: Reducer
     private let actions: OrderedActions
 
+    /// Whether values go from the fetch to the scheduler.
+    private let isDirect: Bool
+
     init(
         _ observation: ValueObservation<Reducer>, _ scheduler: some ValueObservationScheduler,
         _ receivers: Receivers
     ) {
         self.observation = observation
         reducer = observation.reducer
+        isDirect =
+            scheduler is any DeferringScheduler
+            && (observation.reducer as? any PassingReducer)?.passesOn == true
         isImmediate = scheduler.immediateInitialValue()
         actions = OrderedActions(scheduler, isReserved: isImmediate)
         state = Lock(.running(receivers))
@@ -55,6 +64,12 @@ final class ObservationDelivery<Reducer: ValueReducer>: @unchecked Sendable {
         _ result: Result<Reducer.Fetched, any Error>, onFailure: @escaping @Sendable () -> Void,
         completion: (@Sendable () -> Void)? = nil
     ) {
+        // An error is the last that comes, and functions of the app may be called with it.
+        if isDirect, case .success = result {
+            reduce(result, onFailure)
+            completion?()
+            return
+        }
         queue.async { [self] in
             reduce(result, onFailure)
             completion?()

@@ -45,7 +45,7 @@ extension ValueObservation {
         didFail: (@Sendable (any Error) -> Void)? = nil,
         didCancel: (@Sendable () -> Void)? = nil
     ) -> ValueObservation<ValueReducers.Trace<Reducer>> {
-        var observation = with(ValueReducers.Trace(reducer, didReceiveValue ?? { _ in }))
+        var observation = with(ValueReducers.Trace(reducer, didReceiveValue))
         if let willStart { observation.events.willStart.append(willStart) }
         if let willFetch { observation.events.willFetch.append(willFetch) }
         if let willTrackRegion { observation.events.willTrackRegion.append(willTrackRegion) }

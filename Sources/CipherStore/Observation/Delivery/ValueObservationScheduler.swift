@@ -31,6 +31,15 @@ extension ValueObservationMainActorScheduler {
     }
 }
 
+/// A scheduler that runs no function before `schedule(_:)` has returned, so that it may be asked within an access to the
+/// database.
+protocol DeferringScheduler: ValueObservationScheduler {}
+
+extension AsyncValueObservationScheduler: DeferringScheduler {}
+extension DelayedMainActorValueObservationScheduler: DeferringScheduler {}
+extension ImmediateValueObservationScheduler: DeferringScheduler {}
+extension TaskValueObservationScheduler: DeferringScheduler {}
+
 // MARK: - Dispatch queues
 
 /// Tells values on a dispatch queue.
