@@ -12,8 +12,8 @@ import Foundation
 /// Tells when something was done to a database file, its WAL or its journal.
 ///
 /// No descriptor of the store is opened for this: closing one would drop the locks that SQLite's connections of
-/// this process hold. On Linux the folder is watched, which also tells of files that are replaced, and of a
-/// `-wal` that is not there yet. On macOS it is the folder, and the `-wal`, on which SQLite holds no locks.
+/// this process hold. On Linux the files are watched by name, and the folder, which tells of files that are replaced,
+/// and of a `-wal` that is not there yet. On macOS it is the folder, and the `-wal`, on which SQLite holds no locks.
 ///
 /// It is used on one queue only.
 final class FileEvents {
@@ -60,7 +60,10 @@ final class FileEvents {
         private let names: Set<String>
         private let queue: DispatchQueue
         private let source: any DispatchSourceRead
+        /// The watch of the folder.
         private var watch: Int32?
+        /// The watches of the files. Those who write to other files of the folder have no work by them.
+        private var fileWatches: [Int32] = []
         private var isSuspended = true
         private var isCancelled = false
 
@@ -82,10 +85,13 @@ final class FileEvents {
         var isOn: Bool { watch != nil }
 
         func begin() -> Bool {
-            let kinds = IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM | Int32(IN_ONLYDIR)
+            let kinds = IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM | Int32(IN_ONLYDIR)
             let added = inotify_add_watch(descriptor, folder, UInt32(kinds))
             guard added >= 0 else { return false }
             watch = added
+            // Of a file that is made later, the folder tells.
+            fileWatches = names.map { inotify_add_watch(descriptor, folder + "/" + $0, UInt32(IN_MODIFY)) }
+                .filter { $0 >= 0 }
             setSuspended(false)
             return true
         }
@@ -94,6 +100,8 @@ final class FileEvents {
             setSuspended(true)
             if let watch { inotify_rm_watch(descriptor, watch) }
             watch = nil
+            for watch in fileWatches { inotify_rm_watch(descriptor, watch) }
+            fileWatches = []
             _ = read()
         }
 
@@ -132,7 +140,8 @@ final class FileEvents {
                         let end = min(offset + size + Int(event.len), count)
                         let name = String(
                             decoding: buffer[offset + size..<end].prefix { $0 != 0 }, as: UTF8.self)
-                        if names.contains(name) || event.mask & UInt32(IN_Q_OVERFLOW) != 0 { isHit = true }
+                        let isOfFile = event.mask & UInt32(IN_MODIFY | IN_Q_OVERFLOW) != 0
+                        if isOfFile || names.contains(name) { isHit = true }
                         offset = end
                     }
                 }
