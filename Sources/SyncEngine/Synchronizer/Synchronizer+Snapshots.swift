@@ -93,7 +93,7 @@ extension Synchronizer {
             let record = try statements.pull(
                 founding: invitation.founding, device: invitation.keys, of: invitation.store)
             try invitation.requireActive(record)
-            members = FolderMembers(record)
+            members = FolderMembers(record, statements)
             mailbox = mailbox.opening(try record.filePassphrases())
         }
         let contents = try FolderContents(

@@ -48,6 +48,9 @@ public final class SharedPassphrase: Sendable {
         (secret, cost, self.base, self.groups) = (base.secret, base.cost, base, groups)
     }
 
+    /// The passphrase alone, which also tries files of groups that are not expected, as far as it derives for these.
+    package var withoutGroups: SharedPassphrase { base?.withoutGroups ?? self }
+
     /// The salt of a group's files.
     static func salt(of group: [UInt8]) -> [UInt8] {
         let group = DerivedKeyMemo.group(group)

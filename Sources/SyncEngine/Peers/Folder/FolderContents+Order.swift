@@ -45,11 +45,12 @@ extension FolderContents {
         }.map { $0.replica }
     }
 
-    private static func derivation(of head: MailboxPath, in folder: MailboxTransport) throws -> [UInt8]? {
+    /// What the key of a file depends on beside the passphrase: its cost first, and the salt; nil where none opens it.
+    static func derivation(of file: MailboxPath, in folder: MailboxTransport) throws -> [UInt8]? {
         do {
-            return try SealedFileReader.derivation(of: folder.place.open(head))
+            return try SealedFileReader.derivation(of: folder.place.open(file))
         } catch let error as StoreError where error.code != .cancelled {
-            // It is told when the head is read.
+            // That of a head is told when it is read.
             return nil
         }
     }
@@ -60,10 +61,9 @@ extension FolderContents {
     /// So many files named like some are looked at, most of which may be anything.
     private static var lookCountMax: Int { 64 }
 
-    /// Whether the passphrase opens a file of statements of the database. That shows that both are the right ones, whatever heads
-    /// somebody has left: those of members from before can't be opened after a membership was founded anew.
-    func opensStatements(of replicas: [ReplicaID], _ store: StoreID) throws -> Bool {
-        if members?.hasOpenedStatements == true { return true }
+    /// The files that are named like statements and may be some, as far as they are looked at: those first that the passphrase has
+    /// opened before.
+    func statementFiles(of replicas: [ReplicaID]) throws -> [MailboxPath] {
         let known = members?.knownFiles ?? []
         let files = try replicas.flatMap { replica -> [(path: MailboxPath, byteCount: Int)] in
             let paths = FolderPaths(replica)
@@ -77,17 +77,30 @@ extension FolderContents {
             guard isKnown == known.contains(other.path.description) else { return isKnown }
             return one.byteCount < other.byteCount
         }
+        return ranked.prefix(Self.lookCountMax).map(\.path)
+    }
+
+    func holdsStatements(_ replicas: [ReplicaID]) throws -> Bool {
+        try replicas.contains { replica in
+            try folder.place.files(in: FolderPaths(replica).folder).contains { StatementFile.isName($0.name) }
+        }
+    }
+
+    /// Whether the passphrase opens a file of statements of the database. That shows that both are the right ones, whatever heads
+    /// somebody has left: those of members from before can't be opened after a membership was founded anew.
+    func opensStatements(of replicas: [ReplicaID], _ store: StoreID) throws -> Bool {
+        if members?.hasOpenedStatements == true { return true }
         var trialCount = 0
-        for file in ranked.prefix(Self.lookCountMax) where trialCount < Self.trialCountMax {
+        for path in try statementFiles(of: replicas) where trialCount < Self.trialCountMax {
             do {
-                let source = try folder.place.open(file.path)
+                let source = try folder.place.open(path)
                 // One without a salt is no file that a passphrase opens.
                 guard let salt = try SealedFileReader.salt(of: source), folder.isOwn(salt, store) else {
                     continue
                 }
                 trialCount += 1
                 _ = try StatementFile.read(
-                    source, path: folder.place.location(of: file.path), opening: folder.secret)
+                    source, path: folder.place.location(of: path), opening: folder.secret)
                 return true
             } catch is StoreError {
                 continue
@@ -107,7 +120,10 @@ extension FolderContents {
         _ replicas: [ReplicaID], _ store: StoreID?, untriedCount: Int, _ problem: StoreError
     ) throws -> any Error {
         if members == nil, try holdsStatements(replicas) {
-            return SyncError(.notMember, Self.strangerRemark(folder))
+            guard let store else { return SyncError(.notMember, strangerRemark) }
+            let owners = try statementOwners(of: replicas, store)
+            guard !owners.hasOwn else { return SyncError(.notMember, strangerRemark) }
+            return try strangerError(replicas, store, owners) ?? problem
         }
         guard store == nil, untriedCount > 0 else { return problem }
         return SyncError(

@@ -33,7 +33,7 @@ struct FolderContents {
     /// Whether there are statements about members.
     private(set) var hasStatements = false
     /// What is wrong with files that no key here opens, and that members may have written of whom this store knows nothing.
-    private var closedRemarks: [String] = []
+    private(set) var closedRemarks: [(replica: ReplicaID, text: String)] = []
     /// What could not be used, and why.
     private(set) var remarks: [String] = []
     /// The bundles that somebody complains about and that were read because of that.
@@ -47,8 +47,8 @@ struct FolderContents {
     ///     - members: The members of the database, whose files are the only ones to be taken in.
     ///     - checked: What was found before in bundles that somebody complains about.
     /// - throws: ``StoreError`` of code `wrongPassphrase`, which names a head, when none can be opened; ``SyncError`` of code
-    ///   `otherStore` when all heads are of another database, or too many are, `notMember` when members have written them and this store
-    ///   knows of none, `metadataTooNew`; ``MailboxError`` of code `unreachable`.
+    ///   `otherStore` when nothing there is of this database, and something of another one, or when too many heads are, `notMember` when
+    ///   members have written them and this store knows of none, `metadataTooNew`; ``MailboxError`` of code `unreachable`.
     init(
         _ folder: MailboxTransport, store: StoreID?, replicas: [ReplicaID]? = nil,
         members: FolderMembers? = nil, checked: CheckedFiles = CheckedFiles()
@@ -62,17 +62,12 @@ struct FolderContents {
         for replica in replicas { try readFiles(of: replica, store) }
         bundles.sort { ($0.number, $0.replica) < ($1.number, $1.replica) }
         try excludeUnreadable()
-        let isStranger = hasStatements && members == nil
-        remarks += isStranger ? [Self.strangerRemark(folder)] : closedRemarks
+        remarks += try remarksOfClosed(replicas, store)
     }
 
     /// The replicas that have a folder.
     static func replicas(in folder: MailboxTransport) throws -> [ReplicaID] {
         try folder.place.folders().compactMap { Identifier128(hexadecimal: $0) }
-    }
-
-    static func strangerRemark(_ folder: MailboxTransport) -> String {
-        "\(folder.mailbox.location) has members, and this store is none of them: ask an admin for an invitation"
     }
 
     private mutating func readHeads(_ replicas: [ReplicaID], _ store: StoreID?) throws {
@@ -108,7 +103,7 @@ struct FolderContents {
                     continue
                 }
                 problem = problem ?? head.error
-                closedRemarks.append(head.error.description)
+                closedRemarks.append((replica, head.error.description))
             } catch let newer as FolderHead.Newer {
                 try note(newer, replica)
             } catch let error as StoreError {
@@ -120,13 +115,14 @@ struct FolderContents {
             }
         }
         // One that was refused shows, too, that the passphrase and the database are the right ones.
-        guard heads.isEmpty, !isOpened, strangers > 0 || problem != nil else { return }
+        guard heads.isEmpty, !isOpened, strangers > 0 || problem != nil || !closed.isEmpty else { return }
         if let store, members != nil, try opensStatements(of: replicas, store) { return }
-        let location = folder.mailbox.location
         // Writing under another passphrase, or beside another database, would make two folders of one.
-        if strangers > 0 { throw SyncError(.otherStore, "\(location) holds another database") }
-        guard let problem else { return }
-        throw try failure(replicas, store, untriedCount: untriedCount, problem)
+        if strangers > 0 { throw otherStore }
+        if let problem { throw try failure(replicas, store, untriedCount: untriedCount, problem) }
+        guard let store else { return }
+        let owners = try statementOwners(of: replicas, store)
+        if let error = try strangerError(replicas, store, owners) { throw error }
     }
 
     /// Takes note of a head of a format that is not known here. In a database with members it keeps this store from the
@@ -139,12 +135,6 @@ struct FolderContents {
             throw newer.error
         } else {
             remarks.append(newer.error.description)
-        }
-    }
-
-    func holdsStatements(_ replicas: [ReplicaID]) throws -> Bool {
-        try replicas.contains { replica in
-            try folder.place.files(in: FolderPaths(replica).folder).contains { StatementFile.isName($0.name) }
         }
     }
 
@@ -215,7 +205,7 @@ struct FolderContents {
         } catch let error as MailboxError {
             throw error
         } catch let error as StoreError where error.code == .wrongPassphrase {
-            closedRemarks.append("\(path): \(error.message)")
+            closedRemarks.append((replica, "\(path): \(error.message)"))
             return nil
         } catch {
             remarks.append("\(path): \((error as? StoreError)?.message ?? "\(error)")")

@@ -94,6 +94,13 @@ public struct MailboxTransport: Sendable {
         return transport
     }
 
+    /// The same, which opens what is under the mailbox's own passphrase, of whichever database, and no files of epochs.
+    func openingNoEpochs() -> MailboxTransport {
+        var transport = self
+        (transport.passphrase, transport.epoch) = (passphrase.withoutGroups, nil)
+        return transport
+    }
+
     /// The same, which writes in an epoch that it opens.
     func writing(in epoch: StatementID) -> MailboxTransport {
         var transport = self

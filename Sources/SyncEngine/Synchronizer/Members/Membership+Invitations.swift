@@ -26,6 +26,20 @@ extension Membership {
         }
     }
 
+    static var otherStore: SyncError { SyncError(.otherStore, "the invitation is for another database") }
+
+    /// Checks that an invitation is for the database of this store. One by an older program does not say for which it is.
+    ///
+    /// - parameter invitation: What ``invite(_:as:)`` made.
+    /// - returns: The database.
+    /// - throws: `SyncError` of code `otherStore`, `damagedMetadata`; `DatabaseError`.
+    @discardableResult
+    package func requireStore(of invitation: MembershipInvitation) throws -> StoreID {
+        let store = try synchronizer.peer.store()
+        guard invitation.store == nil || invitation.store == store else { throw Self.otherStore }
+        return store
+    }
+
     /// Whether this store became a device of its member by an invitation.
     ///
     /// - parameter invitation: What ``invite(_:as:)`` made.

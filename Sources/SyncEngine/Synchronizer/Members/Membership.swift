@@ -140,11 +140,8 @@ public struct Membership: Sendable {
     private func accept(
         _ invitation: MembershipInvitation, through mailbox: MailboxTransport, replaces: Bool
     ) throws {
+        let store = try requireStore(of: invitation)
         _ = try synchronizer.database.read { try Self.known($0, invitation, replaces: replaces) }
-        let store = try synchronizer.peer.store()
-        guard invitation.store == nil || invitation.store == store else {
-            throw SyncError(.otherStore, "the invitation is for another database")
-        }
         var statements = try FolderStatements(mailbox, FolderContents.replicas(in: mailbox))
         let record = try statements.pull(
             founding: invitation.founding, device: invitation.keys, of: store)
@@ -152,7 +149,7 @@ public struct Membership: Sendable {
         try synchronizer.database.write { db in
             try MetadataSchema.upgrade(db)
             guard try StoreMetadata.require(db).store == record.state.store else {
-                throw SyncError(.otherStore, "the invitation is for another database")
+                throw Self.otherStore
             }
             // Another process may have accepted one meanwhile, and two acceptances would void each other.
             let known = try Self.known(db, invitation, replaces: replaces)

@@ -45,6 +45,8 @@ struct RelayEnrolment {
                     .forgedInvitation, "the link has another key for the channel that the store knows",
                     hint: "ask for a new link; if that fails too, the relay should not be relied on")
             }
+            // A member's device stays what it is, so nothing else would find that out.
+            if let membership { try synchronizer.membership.requireStore(of: membership) }
             relay = try Network.opened(known, of: synchronizer).relay
             try book.save(known)
             isSaved = true
