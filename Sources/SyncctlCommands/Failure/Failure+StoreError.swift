@@ -39,7 +39,7 @@ extension Failure {
             self.init(
                 text, hints: [error.needsNewerLibrary ? "use a newer syncctl" : "install SQLCipher 4"],
                 status: .versionMismatch)
-        case .full: self = .full(error.path, "nothing was changed")
+        case .full: self = Self.elsewhere(full: error) ?? .full(error.path, "nothing was changed")
         case .exists:
             self.init(
                 text,
@@ -63,6 +63,21 @@ extension Failure {
             self.init(text, hints: (obstacle?.hint ?? limit?.hint).map { [$0] } ?? [])
         default: self.init(text)
         }
+    }
+
+    /// The words for a bucket or a relay that takes no more, which the disk here has nothing to do with; nil for files here.
+    private static func elsewhere(full error: StoreError) -> Failure? {
+        guard let path = error.path else { return nil }
+        // What a relay's mailbox says names the relay.
+        if path.hasPrefix("https://") || path.hasPrefix("http://") {
+            return Failure(error.message, hints: [relayRoomHint])
+        }
+        return path.hasPrefix("s3://") ? Failure(error.description) : nil
+    }
+
+    /// What helps where a relay has no room.
+    package static var relayRoomHint: String {
+        "whoever runs the relay gives more room: syncctl relay --quota"
     }
 
     /// How a file makes room: a keyring may open a copy of the store that was there. Nobody is told to remove a folder.

@@ -43,6 +43,24 @@ import Testing
         try queue.close()
     }
 
+    /// The disk here has nothing to do with it.
+    @Test func aPlaceWithoutRoomIsNoFullDisk() {
+        let relay = Failure(
+            StoreError(
+                .full, "127.0.0.1:7444 has no room in the channel: it would hold 2 bytes, and may hold 1",
+                path: "https://127.0.0.1:7444/52/0001.csa"), store: "a.db")
+        #expect(relay.message.hasPrefix("127.0.0.1:7444 has no room") && relay.status == .failure)
+        #expect(relay.hints.joined().contains("syncctl relay --quota"))
+        let bucket = Failure(
+            StoreError(.full, "the bucket takes no more (QuotaExceeded)", path: "s3://test/notes/52/head"),
+            store: "a.db")
+        #expect(bucket.message == "s3://test/notes/52/head: the bucket takes no more (QuotaExceeded)")
+        #expect(!bucket.hints.joined().contains("free some space"))
+        let disk = Failure(StoreError(.full, "the disk is full", path: place.path("a.db")), store: "a.db")
+        #expect(disk.message.contains("the disk is full"))
+        #expect(disk.hints == ["free some space and try again"])
+    }
+
     @Test func aStoreThatIsInUseIsNamed() throws {
         try place.makeStore("a.db", "a", rows: 0..<1)
         try place.makeReplica("b.db", "b", of: "a.db", "a")

@@ -29,7 +29,7 @@ extension Failure {
             hints.append("see: syncctl remote list \(name)")
         case .full:
             status = .failure
-            hints.append("whoever runs the relay gives more room: syncctl relay --quota")
+            hints.append(Self.relayRoomHint)
         case .failed: status = .failure
         }
         self.init(error.message, hints: hints, status: status)

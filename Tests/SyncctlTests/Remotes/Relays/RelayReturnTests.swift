@@ -103,6 +103,22 @@
             #expect(try place.rows("a.db", "a").count == 5)
         }
 
+        @Test func aFullChannelIsNoFullDisk() throws {
+            let relay = try RelayProcess(place, ["--quota", "1M"])
+            #expect(try share(relay).status == 0)
+            let queue = try place.open("a.db", "a")
+            try queue.write { db in
+                try db.execute(
+                    sql: "INSERT INTO person VALUES (randomblob(16), randomblob(2000000), 1)")
+            }
+            try queue.close()
+            let result = try place.run(["sync", place.path("a.db")] + own("a"))
+            #expect(result.status == 1 && !result.errors.contains("disk"), "\(result.errors)")
+            #expect(result.errors.contains("has no room in the channel: it would hold"), "\(result.errors)")
+            #expect(result.errors.contains("syncctl relay --quota"), "\(result.errors)")
+            #expect(relay.stop() == 0)
+        }
+
         @Test func aStoreThatIsTheMemberKeepsTheRelayThoughItsFirstSynchronizationFails() throws {
             let first = try RelayProcess(place, port: LoopbackPort.lasting(), ["--quota", "2M"])
             try place.makeReplica("c.db", "c", of: "a.db", "a")
