@@ -32,6 +32,39 @@ import Testing
         for text in wrong { #expect(RelayLink(text) == nil, "\(text)") }
     }
 
+    /// It would be used up otherwise, and the relay would be blamed.
+    @Test func aSecretThatWasNotCopiedExactlyIsSeenBeforeTheLinkIsUsed() throws {
+        let text = RelayLink(address: try RelayAddress(host: "relay.example")).description
+        let hash = try #require(text.firstIndex(of: "#"))
+        for offset in 1...64 {
+            var characters = Array(text)
+            let index = text.distance(from: text.startIndex, to: hash) + offset
+            characters[index] = characters[index] == "f" ? "e" : "f"
+            #expect(RelayLink(String(characters)) == nil, "\(offset)")
+        }
+        // As in Schemas/relay/v1.md.
+        let secret = (0..<32).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let example = "cipherstore-relay://relay.example:7444/0001020304050607d8fb7efb1b35d138#" + secret
+        #expect(RelayLink(example) != nil && RelayLink(example.replacing("d138#", with: "d139#")) == nil)
+    }
+
+    @Test func aLinkByAnOlderProgramIsReadAndSaysThatItMayBeMiscopied() throws {
+        let invitation = RelayInvitationID.random()
+        let secret = String(repeating: "5d", count: 32)
+        let text = "cipherstore-relay://relay.example:7444/\(invitation)#\(secret)"
+        let link = try #require(RelayLink(text))
+        #expect(link.invitation == invitation && link.description == text)
+        let channel = RelayChannel.random()
+        let sealed = try link.seal(channel)
+        #expect(try link.open(RelayInvitation(channel: channel.id, sealed: sealed)).channel == channel)
+        let wrong = try #require(RelayLink(String(text.dropLast()) + "e"))
+        let error = #expect(throws: RelayError.self) {
+            try wrong.open(RelayInvitation(channel: channel.id, sealed: sealed))
+        }
+        #expect(error?.code == .forgedInvitation)
+        #expect(error?.message.contains("not copied exactly") == true)
+    }
+
     @Test func whatALinkSealsOnlyItOpens() throws {
         let address = try RelayAddress(host: "relay.example")
         let (link, other) = (RelayLink(address: address), RelayLink(address: address))
@@ -50,6 +83,7 @@ import Testing
         ] {
             let error = #expect(throws: RelayError.self) { try link.open(handed) }
             #expect(error?.code == .forgedInvitation)
+            #expect(error?.message.contains("copied") == false)
         }
     }
 

@@ -16,9 +16,9 @@ public struct RelayError: Error, Equatable, Sendable, CustomStringConvertible {
         case full
         /// The invitation was used, has expired, was taken back, or never was.
         case noSuchInvitation
-        /// What the invitation holds was not sealed by whoever made its link.
+        /// What the invitation holds was not sealed by whoever made its link, or a link by an older program was not copied exactly.
         case forgedInvitation
-        /// The link is none, or is not complete.
+        /// The link is none, not complete, or not copied exactly.
         case invalidLink
         /// The address is none of a relay.
         case invalidAddress

@@ -21,15 +21,17 @@ public struct RelayLink: Equatable, Sendable, LosslessStringConvertible {
     /// What opens the invitation.
     private let secret: SymmetricKey
 
-    init(address: RelayAddress, invitation: RelayInvitationID = .random()) {
-        self.init(address: address, invitation: invitation, secret: SymmetricKey(size: .bits256))
+    init(address: RelayAddress) {
+        let secret = SymmetricKey(size: .bits256)
+        self.init(address: address, invitation: RelayLinkCheck.name(for: secret), secret: secret)
     }
 
     private init(address: RelayAddress, invitation: RelayInvitationID, secret: SymmetricKey) {
         (self.address, self.invitation, self.secret) = (address, invitation, secret)
     }
 
-    /// Reads a link; nil when it is none, or not complete.
+    /// Reads a link; nil when it is none, not complete, or not copied exactly. Of a link by an older program, a wrong
+    /// character in its secret shows only when it is used.
     public init?(_ description: String) {
         guard description.utf8.count <= Self.characterCountMax, description.hasPrefix(Self.scheme) else {
             return nil
@@ -52,7 +54,9 @@ public struct RelayLink: Equatable, Sendable, LosslessStringConvertible {
         guard let address = try? RelayAddress(host: host, port: port, fingerprint: fingerprint) else {
             return nil
         }
-        self.init(address: address, invitation: invitation, secret: SymmetricKey(data: secret))
+        let key = SymmetricKey(data: secret)
+        guard RelayLinkCheck.isRight(key, in: invitation) != false else { return nil }
+        self.init(address: address, invitation: invitation, secret: key)
     }
 
     private static func digits(_ text: some StringProtocol) -> [UInt8]? {
@@ -105,9 +109,11 @@ public struct RelayLink: Equatable, Sendable, LosslessStringConvertible {
     func open(
         _ handed: RelayInvitation
     ) throws -> (channel: RelayChannel, membership: MembershipInvitation?) {
+        let isExact = RelayLinkCheck.isRight(secret, in: invitation) == true
         let forged = RelayError(
             .forgedInvitation,
-            "what the relay keeps under the invitation was not sealed by who made the link",
+            "what the relay keeps under the invitation was not sealed by who made the link"
+                + (isExact ? "" : ", or the link was not copied exactly"),
             hint: "ask for a new link; if that fails too, the relay should not be relied on")
         guard let box = try? ChaChaPoly.SealedBox(combined: handed.sealed),
             let plain = try? ChaChaPoly.open(box, using: sealingKey, authenticating: invitation.bytes),

@@ -56,7 +56,7 @@ struct RelayJoining: Invitation {
     init(_ text: String) throws {
         guard let link = RelayLink(text) else {
             throw Failure.usage(
-                "that is no link of a relay, or it is not complete",
+                "that is no link of a relay, or it is not complete, or was not copied exactly",
                 hints: ["copy all of the link that syncctl share printed: \(RelayLink.scheme)…"])
         }
         self.link = link
