@@ -45,6 +45,7 @@ struct RelayEnrolment {
                     .forgedInvitation, "the link has another key for the channel that the store knows",
                     hint: "ask for a new link; if that fails too, the relay should not be relied on")
             }
+            try refuseSecondName(of: channel, in: book, store)
             // A member's device stays what it is, so nothing else would find that out.
             if let membership { try synchronizer.membership.requireStore(of: membership) }
             relay = try Network.opened(known, of: synchronizer).relay
@@ -119,6 +120,18 @@ struct RelayEnrolment {
                 ])
         }
         return former
+    }
+
+    /// A channel that the store is in has a name already. With two of them, no remote would be the only one.
+    private func refuseSecondName(of channel: RelayChannel, in book: RelayBook, _ store: String) throws {
+        let others = try book.relays().filter { $0.name != name }
+        guard let known = others.first(where: { $0.channel.id == channel.id }) else { return }
+        throw Failure(
+            "the store is in that channel already, by the name \(known.name); the link was not used",
+            hints: [
+                "take what the link says of the relay: --name \(CommandWords.quoted(known.name)) --replace",
+                "see: syncctl remote list \(CommandWords.path(store))",
+            ])
     }
 
     /// Makes the store a device of the member whom the link is for, unless it is a member's already.

@@ -103,6 +103,23 @@
             #expect(try place.rows("a.db", "a").count == 5)
         }
 
+        @Test func aChannelThatTheStoreIsInGetsNoSecondName() throws {
+            let relay = try RelayProcess(place)
+            let first = try file(of: share(relay))
+            try place.succeed(["init", place.path("b.db"), "--invitation-file", first] + own("b"))
+            let second = try file(of: share(relay, ["--label", "dora"]))
+            let again = try place.run(
+                ["remote", "add", place.path("b.db"), "--invitation-file", second, "--name", "again"]
+                    + own("b"))
+            #expect(again.status == 1 && again.errors.contains("in that channel already"), "\(again.errors)")
+            #expect(again.errors.contains("--name relay --replace"), "\(again.errors)")
+            #expect(try relays("b.db", "b").count == 1)
+            try place.succeed(["sync", place.path("b.db")] + own("b"))
+            // The link was given back.
+            try place.succeed(["init", place.path("d.db"), "--invitation-file", second] + own("b"))
+            #expect(relay.stop() == 0)
+        }
+
         @Test func aFullChannelIsNoFullDisk() throws {
             let relay = try RelayProcess(place, ["--quota", "1M"])
             #expect(try share(relay).status == 0)
