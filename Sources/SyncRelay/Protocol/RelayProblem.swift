@@ -14,7 +14,7 @@ public struct RelayProblem: Error, Equatable, Sendable, CustomStringConvertible 
         case conflict
         /// A file or a document is larger than a relay takes.
         case tooLarge
-        /// There is no room for it: in the channel, in the relay, or on its disk.
+        /// There is no room for it in the channel, or in the relay.
         case full
         /// The bytes that came are not those that were announced.
         case digestMismatch
@@ -24,6 +24,8 @@ public struct RelayProblem: Error, Equatable, Sendable, CustomStringConvertible 
         case busy
         /// The relay can't do it now. A retry helps.
         case unavailable
+        /// The relay's disk is full. A retry helps when somebody has made room there.
+        case diskFull
     }
 
     /// The kind of problem.
@@ -59,7 +61,7 @@ public struct RelayProblem: Error, Equatable, Sendable, CustomStringConvertible 
         self.status = status ?? code.status
         self.byteCount = byteCount
         self.byteCountMax = byteCountMax
-        self.retrySeconds = retrySeconds ?? (code == .busy || code == .unavailable ? 1 : nil)
+        self.retrySeconds = retrySeconds ?? code.retrySeconds
     }
 
     /// What happened.
@@ -83,8 +85,17 @@ extension RelayProblem.Code {
         case .exists: 412
         case .tooLarge: 413
         case .busy: 429
-        case .unavailable: 503
+        case .unavailable, .diskFull: 503
         case .full: 507
+        }
+    }
+
+    /// After how many seconds a retry usually may help; nil where none does.
+    var retrySeconds: Int? {
+        switch self {
+        case .busy, .unavailable: 1
+        case .diskFull: 30
+        default: nil
         }
     }
 }

@@ -234,7 +234,7 @@ extension RelayProblem {
         switch error {
         case let problem as RelayProblem: self = problem
         case let error as DatabaseError where error.saysDiskIsFull:
-            self.init(.unavailable, "the relay's disk is full", retrySeconds: 30)
+            self.init(.diskFull, "the relay's disk is full")
             cause = "\(error)"
         default:
             self.init(.unavailable, "the relay can't use its storage now; its log says why", retrySeconds: 5)

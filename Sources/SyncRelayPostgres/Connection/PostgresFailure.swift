@@ -66,7 +66,7 @@ struct PostgresFailure: Error, CustomStringConvertible {
         var problem =
             switch kind {
             case .refused(let state) where state == "53100":
-                RelayProblem(.unavailable, "the relay's disk is full", retrySeconds: 30)
+                RelayProblem(.diskFull, "the relay's disk is full")
             case .refused(let state) where state == "57014" || state == "55P03":
                 RelayProblem(.unavailable, "the relay's database is too slow now", retrySeconds: 5)
             case .tooLate:

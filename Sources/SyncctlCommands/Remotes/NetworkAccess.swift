@@ -23,7 +23,8 @@ package protocol NetworkAccess: Sendable {
     /// - parameters:
     ///     - name: What the store calls it.
     ///     - synchronizer: The store, which has the key.
-    func relay(_ name: String, of synchronizer: Synchronizer) throws -> OpenedRelay
+    ///     - context: Prints that the relay refuses for now.
+    func relay(_ name: String, of synchronizer: Synchronizer, _ context: CommandContext) throws -> OpenedRelay
 
     /// Reads an invitation from the text of its link.
     func invitation(_ link: String) throws -> any Invitation

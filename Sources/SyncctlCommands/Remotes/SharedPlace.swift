@@ -122,7 +122,7 @@ package struct SharedPlace {
             opened = try NetworkSupport.required(for: "buckets").bucket(bucket, store: store)
         case .relay(let name):
             guard let synchronizer else { throw Failure.usage("\(name) is no place to begin from") }
-            let relay = try NetworkSupport.required(for: "relays").relay(name, of: synchronizer())
+            let relay = try NetworkSupport.required(for: "relays").relay(name, of: synchronizer(), context)
             return OpenedPlace(transport: relay.transport, requestCount: relay.requestCount, relay: relay)
         }
         guard let passphrase = try context.passphrase(options, for: location) else {

@@ -169,8 +169,12 @@ package struct CommandContext {
     }
 
     /// Prints a remark for people, on stderr. What it names may be somebody else's, so a terminal obeys none of it.
-    package func note(_ text: String) {
-        if !global.isJSON && !global.isQuiet { terminal.writeError(PrintableText.escapedLines(text)) }
+    package func note(_ text: String) { noting(text) }
+
+    /// Prints remarks from wherever something is waited for.
+    package var noting: @Sendable (String) -> Void {
+        let (terminal, isShown) = (terminal, !global.isJSON && !global.isQuiet)
+        return { if isShown { terminal.writeError(PrintableText.escapedLines($0)) } }
     }
 
     /// A progress line, and the check for Ctrl-C that belongs into each step.

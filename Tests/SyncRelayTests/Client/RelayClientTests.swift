@@ -34,6 +34,30 @@ import Testing
         #expect(sleeps.all == [0, 7, 20, 0, 0] && client.requestCounts.total == 6)
     }
 
+    /// Whoever waits learns why, and what to do.
+    @Test func aFullDiskOfTheRelayIsToldFromARelayThatIsBusy() throws {
+        let told = Mutex<[String]>([])
+        var options = RelayClient.Options()
+        options.onRetry = { error, seconds in told.withLock { $0.append("\(error.message), \(Int(seconds))") }
+        }
+        var retry = RequestRetry(random: { 0 })
+        retry.attemptCountMax = 3
+        retry.sleep = { _, _ in }
+        let client = RelayClient(
+            try RelayAddress(host: "relay.example"), options, carrier: relay, retry: retry)
+        let full = MemoryRelay.problem(.diskFull, [("Retry-After", "30")])
+        begin(with: Array(repeating: .success(full), count: 9))
+        let error = #expect(throws: RelayError.self) { try client.make(channel) }
+        #expect(error?.code == .unreachable && client.requestCounts.total == 3)
+        let words = try #require(error?.message)
+        #expect(words.contains("no room on its disk") && words.contains("whoever runs the relay"))
+        #expect(told.withLock { $0 } == ["\(words), 20", "\(words), 20"])
+        // A program from before sends another kind of problem.
+        begin(with: Array(repeating: .success(MemoryRelay.problem(.unavailable)), count: 9))
+        let busy = #expect(throws: RelayError.self) { try client.make(channel) }
+        #expect(busy?.message.contains("busy") == true)
+    }
+
     @Test func attemptsEnd() throws {
         let client = try relay.client(attempts: 3)
         begin(with: Array(repeating: .failure(Self.cut), count: 9))

@@ -125,6 +125,9 @@ import Testing
         let problem = RelayProblem(.full, "the channel is full", byteCount: 5, byteCountMax: 4)
         #expect(problem.status == 507)
         #expect(try RelayJSON.decode(RelayProblem.self, from: RelayJSON.encode(problem)) == problem)
+        let full = RelayProblem(.diskFull, "the relay's disk is full")
+        #expect(full.status == 503 && full.retrySeconds == 30)
+        #expect(try RelayJSON.decode(RelayProblem.self, from: RelayJSON.encode(full)).code == .diskFull)
         let unknown = try decode(RelayProblem.self, #"{"type":"new","title":"x","status":499}"#)
         #expect(unknown.code == .unavailable && unknown.status == 499)
     }

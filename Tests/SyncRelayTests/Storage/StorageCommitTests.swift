@@ -99,12 +99,12 @@ import Testing
         try await storage.put("there", pattern(1_000), in: channel.id)
         let before = try await storage.state(of: channel.id)
         try await storage.setPageCountMax(adding: 200)
-        await expectProblem(.unavailable) {
+        await expectProblem(.diskFull) {
             try await storage.put("large", pattern(2_000_000), in: channel.id)
         }
         let content = pattern(2_000_000)
         let upload = try await storage.begin("pieces", content, to: channel.id)
-        await expectProblem(.unavailable) { try await storage.send(content, to: upload) }
+        await expectProblem(.diskFull) { try await storage.send(content, to: upload) }
         await storage.abandon(upload)
         storage.queue.drain()
         #expect(try await storage.state(of: channel.id) == before)
@@ -118,7 +118,9 @@ import Testing
 
     @Test func aFullDiskIsToldFromOtherFailures() {
         let full = RelayProblem(storage: DatabaseError(resultCode: .SQLITE_FULL))
-        #expect(full.status == 503 && full.message.contains("full") && full.retrySeconds == 30)
+        #expect(
+            full.code == .diskFull && full.status == 503 && full.message.contains("full")
+                && full.retrySeconds == 30)
         let other = RelayProblem(storage: DatabaseError(resultCode: .SQLITE_IOERR))
         #expect(other.code == .unavailable && !other.message.contains("full") && other.cause != nil)
     }

@@ -20,6 +20,8 @@ public final class RelayClient: Sendable {
         public var trustRootsFile: String?
         /// Called before each request and several times a second while one waits; an error that it throws cancels.
         public var check: @Sendable () throws -> Void = {}
+        /// Called before each pause after which a request is repeated: why it is, and how many seconds the pause takes.
+        public var onRetry: @Sendable (_ error: RelayError, _ seconds: Double) -> Void = { _, _ in }
         /// Time and randomness.
         public var environment = SyncEnvironment.system
 
@@ -96,7 +98,9 @@ public final class RelayClient: Sendable {
                 isRepeated = true
             }
             guard attempts < retry.attemptCountMax else { throw problem }
-            try retry.sleep(retry.seconds(after: attempts, wish: wish), check)
+            let pause = retry.seconds(after: attempts, wish: wish)
+            options.onRetry(problem, pause)
+            try retry.sleep(pause, check)
         }
     }
 }
@@ -142,6 +146,9 @@ struct RelayRefusal {
             return RelayError(.conflict, "\(place) has changed meanwhile, or has another key for the channel")
         case 413: return RelayError(.full, "a file is larger than \(place) takes")
         case 507: return RelayError(.full, "\(place) has no room in the channel" + room)
+        case 503 where code == .diskFull:
+            return RelayError(
+                .unreachable, "\(place) has no room on its disk; whoever runs the relay has to make some")
         case 408, 425, 429, 500, 502, 503, 504:
             return RelayError(.unreachable, "\(place) is busy, or can't be used now (HTTP status \(status))")
         default:

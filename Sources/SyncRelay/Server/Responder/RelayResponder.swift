@@ -200,7 +200,8 @@ struct RelayResponder: HTTPResponder {
         ]
         if let cause = problem.cause { metadata["cause"] = .string(cause) }
         logger.log(
-            level: problem.code == .unavailable ? .error : .debug, "a request failed", metadata: metadata)
+            level: [.unavailable, .diskFull].contains(problem.code) ? .error : .debug, "a request failed",
+            metadata: metadata)
         return try self.problem(problem)
     }
 }

@@ -3,17 +3,20 @@ import Foundation
 import SyncEngine
 import SyncRelay
 import SyncctlCommands
+import Synchronization
 
 extension Network {
-    func relay(_ name: String, of synchronizer: Synchronizer) throws -> OpenedRelay {
-        try Self.opened(RelayBook(synchronizer).relay(name), of: synchronizer).relay
+    func relay(
+        _ name: String, of synchronizer: Synchronizer, _ context: CommandContext
+    ) throws -> OpenedRelay {
+        try Self.opened(RelayBook(synchronizer).relay(name), of: synchronizer, context).relay
     }
 
     /// The way through a relay, and its mailbox.
     static func opened(
-        _ known: KnownRelay, of synchronizer: Synchronizer
+        _ known: KnownRelay, of synchronizer: Synchronizer, _ context: CommandContext
     ) throws -> (relay: OpenedRelay, mailbox: RelayMailbox) {
-        let mailbox = mailbox(known, store: synchronizer.writer.path)
+        let mailbox = mailbox(known, store: synchronizer.writer.path, context)
         let relay = OpenedRelay(try known.channel.key.transport(through: mailbox)) {
             mailbox.requestCounts.total
         } conclude: {
@@ -26,19 +29,28 @@ extension Network {
     /// The files of a relay.
     ///
     /// - parameter store: The store that is synchronized through it, or will be.
-    static func mailbox(_ known: KnownRelay, store: String) -> RelayMailbox {
+    static func mailbox(_ known: KnownRelay, store: String, _ context: CommandContext) -> RelayMailbox {
         var options = RelayMailbox.Options()
         options.cacheFolder = cacheFolder(ProcessInfo.processInfo.environment, of: "relays")
         // There is room where the store is, or the store can't grow either.
         options.spoolFolder = URL(fileURLWithPath: store).deletingLastPathComponent().path
         options.seen = known.seen
-        return RelayMailbox(known.channel, client: client(of: known.address), options: options)
+        return RelayMailbox(known.channel, client: client(of: known.address, context), options: options)
     }
 
-    /// What asks a relay. Ctrl-C ends a request.
-    static func client(of address: RelayAddress) -> RelayClient {
+    /// A pause that is told to the user, in seconds.
+    private static let toldPauseSeconds = 3.0
+
+    /// What asks a relay. Ctrl-C ends a request. The first long pause before a repetition is told.
+    static func client(of address: RelayAddress, _ context: CommandContext) -> RelayClient {
         var options = RelayClient.Options()
         options.check = { try Interruption.check() }
+        let note = context.noting
+        let isTold = Atomic(false)
+        options.onRetry = { error, seconds in
+            guard seconds >= toldPauseSeconds, !isTold.exchange(true, ordering: .relaxed) else { return }
+            note("\(error.message); trying again in \(Int(seconds.rounded(.up))) s")
+        }
         return RelayClient(address, options: options)
     }
 }
@@ -67,7 +79,7 @@ struct RelayJoining: Invitation {
     /// Uses the link up, begins from the snapshot in the channel, and brings what came after it.
     func join(at path: String, passphrase: borrowing Passphrase, _ context: CommandContext) throws {
         Interruption.listen()
-        let client = Network.client(of: link.address)
+        let client = Network.client(of: link.address, context)
         let (channel, membership) = try client.takeWithMembership(link)
         do {
             try begin(channel, membership, at: path, passphrase: passphrase, context)
@@ -81,7 +93,7 @@ struct RelayJoining: Invitation {
         let book = RelayBook(synchronizer)
         try book.save(KnownRelay(name: RelayBook.defaultName, address: link.address, channel: channel))
         do {
-            let (relay, _) = try Network.opened(book.relay(), of: synchronizer)
+            let (relay, _) = try Network.opened(book.relay(), of: synchronizer, context)
             let report = try synchronizer.run(.both, relay.transport)
             for remark in try report.notes + relay.conclude() { context.note(remark) }
         } catch {
@@ -95,7 +107,7 @@ struct RelayJoining: Invitation {
         passphrase: borrowing Passphrase, _ context: CommandContext
     ) throws {
         let known = KnownRelay(name: RelayBook.defaultName, address: link.address, channel: channel)
-        let transport = try channel.key.transport(through: Network.mailbox(known, store: path))
+        let transport = try channel.key.transport(through: Network.mailbox(known, store: path, context))
         let progress = PageProgress(context)
         do {
             try Synchronizer.join(

@@ -34,7 +34,7 @@ struct RelayEnrolment {
         let former = try refuseReplacement(in: book, synchronizer, store)
         Interruption.listen()
         let link = joining.link
-        let (channel, membership) = try Network.client(of: link.address).takeWithMembership(link)
+        let (channel, membership) = try Network.client(of: link.address, context).takeWithMembership(link)
         let known = KnownRelay(name: name, address: link.address, channel: channel)
         let relay: OpenedRelay
         let isSpent: Bool
@@ -48,7 +48,7 @@ struct RelayEnrolment {
             try refuseSecondName(of: channel, in: book, store)
             // A member's device stays what it is, so nothing else would find that out.
             if let membership { try synchronizer.membership.requireStore(of: membership) }
-            relay = try Network.opened(known, of: synchronizer).relay
+            relay = try Network.opened(known, of: synchronizer, context).relay
             try book.save(known)
             isSaved = true
             // What belongs to another database ends it here.

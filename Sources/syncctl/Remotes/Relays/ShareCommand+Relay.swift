@@ -16,7 +16,7 @@ extension ShareCommand {
         let store = CommandWords.path(options.store)
         guard let url else {
             if let relay = known.first(where: { $0.name == name }) {
-                return (relay, try makeAgain(relay, admission))
+                return (relay, try makeAgain(relay, admission, context))
             }
             throw Failure.usage(
                 known.isEmpty
@@ -45,7 +45,7 @@ extension ShareCommand {
         }
         let relay = KnownRelay(name: name, address: address, channel: .random())
         do {
-            try Network.client(of: address).make(relay.channel, admission: admission)
+            try Network.client(of: address, context).make(relay.channel, admission: admission)
         } catch let error as RelayError where error.code == .wrongCertificate {
             throw untrusted(address, error)
         }
@@ -64,11 +64,11 @@ extension ShareCommand {
         _ context: CommandContext
     ) throws -> (known: KnownRelay, isNew: Bool) {
         guard address.fingerprint != nil, address.fingerprint != relay.address.fingerprint else {
-            return (relay, try makeAgain(relay, admission))
+            return (relay, try makeAgain(relay, admission, context))
         }
         var renewed = KnownRelay(
             name: relay.name, address: address, channel: relay.channel, seen: relay.seen)
-        let isNew = try makeAgain(renewed, admission)
+        let isNew = try makeAgain(renewed, admission, context)
         // The positions of a channel that was lost begin anew, which is nothing to tell.
         if isNew { renewed.seen = nil }
         try book.save(renewed)
@@ -80,8 +80,10 @@ extension ShareCommand {
     /// have.
     ///
     /// - returns: Whether it was lost.
-    private func makeAgain(_ relay: KnownRelay, _ admission: RelayToken?) throws -> Bool {
-        let client = Network.client(of: relay.address)
+    private func makeAgain(
+        _ relay: KnownRelay, _ admission: RelayToken?, _ context: CommandContext
+    ) throws -> Bool {
+        let client = Network.client(of: relay.address, context)
         do {
             _ = try client.state(of: relay.channel)
             return false

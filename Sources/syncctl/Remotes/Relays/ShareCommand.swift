@@ -145,14 +145,14 @@ struct ShareCommand: ParsableCommand {
             let (known, isNew) = try relay(synchronizer, admission, context) {
                 if isFirst { recovery = try members.found(store: options.store, context) }
             }
-            let (relay, mailbox) = try Network.opened(known, of: synchronizer)
+            let (relay, mailbox) = try Network.opened(known, of: synchronizer, context)
             let added = try members.invite(store: options.store, context) {
                 try announce(synchronizer, relay, context)
             }
             let (made, end) = try members.linking(added) { invitation in
                 let (report, isSnapshotSent) = try send(synchronizer, relay, mailbox, context)
                 let time = InviteCommand.milliseconds(expires) ?? 86_400_000
-                let link = try Network.client(of: known.address).invite(
+                let link = try Network.client(of: known.address, context).invite(
                     to: known.channel, seconds: seconds(time) ?? 86_400, membership: invitation)
                 let end = Int64(Date().timeIntervalSince1970 * 1000) + time
                 let made = (text: link.description, report: report, isSnapshotSent: isSnapshotSent)
