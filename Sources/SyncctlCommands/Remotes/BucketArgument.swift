@@ -56,6 +56,16 @@ package struct BucketArgument: Equatable, Sendable {
         return name + (options.isEmpty ? "" : "?" + options.joined(separator: "&"))
     }
 
+    /// The same bucket, with what an earlier argument said and this one does not: each option counts by itself.
+    func completed(by earlier: BucketArgument) -> BucketArgument {
+        var completed = self
+        completed.endpoint = endpoint ?? earlier.endpoint
+        completed.region = region ?? earlier.region
+        completed.profile = profile ?? earlier.profile
+        completed.isPathStyle = isPathStyle || earlier.isPathStyle
+        return completed
+    }
+
     private static func encoded(_ text: String) -> String {
         let kept = CharacterSet(
             charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/")

@@ -167,4 +167,17 @@ import Testing
             #expect(PauseArgument(argument: text) == nil, "\(text)")
         }
     }
+
+    @Test func eachOptionOfABucketIsRememberedByItself() throws {
+        let earlier = try #require(
+            BucketArgument("s3://b/p?endpoint=http://127.0.0.1:9&region=here&profile=work&path-style"))
+        let bare = try #require(BucketArgument("s3://b/p"))
+        #expect(bare.completed(by: earlier) == earlier)
+        var profiled = bare
+        profiled.profile = "play"
+        let completed = profiled.completed(by: earlier)
+        #expect(completed.profile == "play" && completed.endpoint == earlier.endpoint)
+        #expect(completed.region == "here" && completed.isPathStyle)
+        #expect(earlier.completed(by: profiled) == earlier)
+    }
 }

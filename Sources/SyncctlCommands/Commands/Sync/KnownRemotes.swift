@@ -6,7 +6,7 @@ struct ChosenRemote: Equatable {
     /// What the store calls it: tables are chosen by this name.
     let name: String
     /// Where it is from here.
-    let argument: RemoteArgument
+    private(set) var argument: RemoteArgument
     /// Whether somebody wrote the name, who may have meant a file.
     let isNamed: Bool
 
@@ -36,7 +36,7 @@ struct ChosenRemote: Equatable {
     }
 
     /// A remote that the command line names. A word may be the name of a relay, and a bucket is reached as it was the last
-    /// time unless something else is said, so the store is opened when it may know that.
+    /// time in what was not said, so the store is opened when it may know that.
     init(given name: String, _ options: BucketOptions, _ store: ExchangedStore) throws {
         self.init(given: name, options)
         if case .server(let name) = argument, NetworkSupport.access != nil,
@@ -45,11 +45,11 @@ struct ChosenRemote: Equatable {
             self.init(relay: name)
             return
         }
-        guard case .bucket(let bucket) = argument, bucket.location == bucket.name,
-            NetworkSupport.access != nil,
-            let known = try store.synchronizer().rememberedRemotes().first(where: { $0.name == bucket.name })
+        guard case .bucket(let bucket) = argument, NetworkSupport.access != nil,
+            let known = try store.synchronizer().rememberedRemotes().first(where: { $0.name == bucket.name }),
+            let remembered = BucketArgument(known.location)
         else { return }
-        self.init(known)
+        argument = .bucket(bucket.completed(by: remembered))
     }
 
     /// Does something with the remote. When it is the remote that was retired, and not the store here, the hint names it.
