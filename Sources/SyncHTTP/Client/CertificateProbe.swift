@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import NIOCore
 import NIOPosix
@@ -11,6 +12,8 @@ package enum CertificateProbe {
     private struct Finding {
         var certificate: [UInt8]?
         var isAccepted = false
+        /// Whether the time for it was over first.
+        var isLate = false
     }
 
     private final class FindingBox: Sendable {
@@ -18,23 +21,38 @@ package enum CertificateProbe {
 
         var value: Finding { finding.withLock { $0 } }
 
-        func keep(_ value: Finding) { finding.withLock { $0 = value } }
+        func keep(_ certificate: [UInt8], isAccepted: Bool) {
+            finding.withLock { ($0.certificate, $0.isAccepted) = (certificate, isAccepted) }
+        }
+
+        func noteLate() { finding.withLock { $0.isLate = true } }
     }
+
+    /// How long a server may take to show its certificate.
+    private static let handshakeSeconds: Int64 = 10
+    /// How often it is looked whether the certificate is still wanted.
+    private static let checkMilliseconds = 100
 
     /// Connects once, checks the certificate, and sends nothing.
     ///
+    /// - parameter check: Called all the time while this waits; what it throws ends the look.
     /// - returns: The certificate in DER.
-    /// - throws: ``RemoteError``: `unreachable`, `wrongCertificate`.
-    package static func certificate(of address: ServerAddress, fingerprint: [UInt8]) throws -> [UInt8] {
-        let finding = try look(host: address.host, port: address.port, authority: address.authority) {
+    /// - throws: ``RemoteError``: `unreachable`, `wrongCertificate`; what `check` throws.
+    package static func certificate(
+        of address: ServerAddress, fingerprint: [UInt8], check: () throws -> Void = {}
+    ) throws -> [UInt8] {
+        let finding = try look(
+            host: address.host, port: address.port, authority: address.authority, check: check
+        ) {
             ServerCertificate.fingerprint($0) == fingerprint
         }
         guard let certificate = finding.certificate else {
-            // A proxy without a server behind it does that, and a server that is about to end.
-            throw RemoteError(
-                .unreachable,
-                "\(address.authority) can't be reached: it closed the connection before it showed a certificate"
-            )
+            // A server that hangs is late. A proxy without a server behind it closes, and a server that is about to end.
+            let reason =
+                finding.isLate
+                ? "it showed no certificate within \(handshakeSeconds) seconds"
+                : "it closed the connection before it showed a certificate"
+            throw RemoteError(.unreachable, "\(address.authority) can't be reached: \(reason)")
         }
         guard finding.isAccepted else {
             throw RemoteError(
@@ -59,8 +77,48 @@ package enum CertificateProbe {
     }
 
     private static func look(
-        host: String, port: Int, authority: String, accepts: @escaping @Sendable ([UInt8]) -> Bool
+        host: String, port: Int, authority: String, check: () throws -> Void = {},
+        accepts: @escaping @Sendable ([UInt8]) -> Bool
     ) throws -> Finding {
+        let found = FindingBox()
+        let done = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: Void.self)
+        let connection: EventLoopFuture<any Channel>
+        do {
+            connection = try connect(host: host, port: port, found, done, accepts: accepts)
+            do {
+                try wait(for: connection, check)
+            } catch {
+                connection.whenSuccess { $0.close(promise: nil) }
+                throw error
+            }
+        } catch {
+            done.succeed()
+            throw error
+        }
+        let channel: any Channel
+        do {
+            channel = try connection.wait()
+        } catch {
+            done.succeed()
+            throw RemoteError(
+                .unreachable, "\(authority) can't be reached: \(RemoteConnection.text(of: error))")
+        }
+        let deadline = channel.eventLoop.scheduleTask(in: .seconds(handshakeSeconds)) {
+            found.noteLate()
+            channel.close(promise: nil)
+        }
+        defer {
+            deadline.cancel()
+            channel.close(promise: nil)
+        }
+        try wait(for: done.futureResult, check)
+        return found.value
+    }
+
+    private static func connect(
+        host: String, port: Int, _ found: FindingBox, _ done: EventLoopPromise<Void>,
+        accepts: @escaping @Sendable ([UInt8]) -> Bool
+    ) throws -> EventLoopFuture<any Channel> {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = .tlsv12
         configuration.cipherSuiteValues = ServerCertificate.cipherSuites
@@ -68,10 +126,8 @@ package enum CertificateProbe {
         // The fingerprint decides instead of the chain and the name.
         configuration.certificateVerification = .noHostnameVerification
         let context = try NIOSSLContext(configuration: configuration)
-        let found = FindingBox()
         let name = ServerAddress.isNumeric(host) ? nil : host
-        let done = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: Void.self)
-        let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        return ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .connectTimeout(.seconds(10))
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -80,26 +136,23 @@ package enum CertificateProbe {
                         customVerificationCallback: { certificates, promise in
                             let bytes = (try? certificates.first?.toDERBytes()) ?? []
                             let isAccepted = accepts(bytes)
-                            found.keep(Finding(certificate: bytes, isAccepted: isAccepted))
+                            found.keep(bytes, isAccepted: isAccepted)
                             promise.succeed(isAccepted ? .certificateVerified : .failed)
                         })
                     try channel.pipeline.syncOperations.addHandler(handler)
                     try channel.pipeline.syncOperations.addHandler(HandshakeWait(done))
                 }
             }
-        let channel: any Channel
-        do {
-            channel = try bootstrap.connect(host: host, port: port).wait()
-        } catch {
-            done.succeed()
-            throw RemoteError(
-                .unreachable, "\(authority) can't be reached: \(RemoteConnection.text(of: error))")
-        }
-        let deadline = channel.eventLoop.scheduleTask(in: .seconds(10)) { channel.close(promise: nil) }
-        try? done.futureResult.wait()
-        deadline.cancel()
-        channel.close(promise: nil)
-        return found.value
+            .connect(host: host, port: port)
+    }
+
+    /// Blocks until something has come about or failed, as long as `check` does not throw.
+    private static func wait<Value: Sendable>(
+        for future: EventLoopFuture<Value>, _ check: () throws -> Void
+    ) throws {
+        let ended = DispatchSemaphore(value: 0)
+        future.whenComplete { _ in ended.signal() }
+        while ended.wait(timeout: .now() + .milliseconds(checkMilliseconds)) == .timedOut { try check() }
     }
 }
 

@@ -16,7 +16,8 @@ struct Enrolment {
         self.invite = invite
         self.environment = environment
         if case .fingerprint(let fingerprint) = invite.address.trust {
-            certificate = try CertificateProbe.certificate(of: invite.address, fingerprint: fingerprint)
+            certificate = try CertificateProbe.certificate(
+                of: invite.address, fingerprint: fingerprint, check: { try options.onRequest?() })
         } else {
             certificate = nil
         }

@@ -128,6 +128,21 @@ import Testing
         }
     }
 
+    @Test func whoCancelsDoesNotWaitForACertificate() async throws {
+        let server = try await ClosingServer(isSilent: true)
+        try await blocking { [self] in
+            let start = ContinuousClock.now
+            var options = RelayClient.Options()
+            // The connection comes about first: on loopback that takes no time.
+            options.check = {
+                if ContinuousClock.now - start > .milliseconds(300) { throw CancellationError() }
+            }
+            let client = RelayClient(server.address, options: options)
+            #expect(throws: CancellationError.self) { try client.make(channel) }
+            #expect(ContinuousClock.now - start < .seconds(5))
+        }
+    }
+
     @Test func aChannelThatIsFullIsReadAndEmptied() async throws {
         var bounds = SQLiteRelayStorage.Options()
         bounds.channelByteCountMax = 10_000

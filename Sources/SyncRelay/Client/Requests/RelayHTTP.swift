@@ -6,6 +6,7 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import SyncBucket
+import SyncEngine
 import SyncHTTP
 import Synchronization
 
@@ -31,27 +32,27 @@ final class RelayHTTP: RelayCarrier {
 
     // MARK: The connection
 
-    /// What connects. The certificate of a fingerprint is fetched when it is needed first.
-    func client() throws -> HTTPClient {
+    /// What connects. The certificate of a fingerprint is fetched when it is needed first, as long as `check` does not throw.
+    func client(check: () throws -> Void) throws -> HTTPClient {
         try made.withLock { made in
             if let made { return made }
             // Network.framework, which the client library takes where there is one, can't leave out the check of the name.
             let provider: HTTPClient.EventLoopGroupProvider =
                 address.fingerprint == nil ? .singleton : .shared(MultiThreadedEventLoopGroup.singleton)
-            let client = HTTPClient(eventLoopGroupProvider: provider, configuration: try configuration())
+            let client = HTTPClient(eventLoopGroupProvider: provider, configuration: try configuration(check))
             made = client
             return client
         }
     }
 
-    private func configuration() throws -> HTTPClient.Configuration {
+    private func configuration(_ check: () throws -> Void) throws -> HTTPClient.Configuration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
         // A connection is ended in the middle of a watch too, whose relay answers no goodbye.
         tls.shutdownTimeout = .milliseconds(200)
         if let fingerprint = address.fingerprint {
             // Exactly this one is trusted, whatever name it has.
-            tls.trustRoots = .certificates([try pinned(fingerprint)])
+            tls.trustRoots = .certificates([try pinned(fingerprint, check)])
             tls.certificateVerification = .noHostnameVerification
         } else if let file = options.trustRootsFile {
             tls.trustRoots = .file(file)
@@ -66,11 +67,13 @@ final class RelayHTTP: RelayCarrier {
         return configuration
     }
 
-    private func pinned(_ fingerprint: [UInt8]) throws -> NIOSSLCertificate {
+    private func pinned(
+        _ fingerprint: [UInt8], _ check: () throws -> Void
+    ) throws -> NIOSSLCertificate {
         let bytes: [UInt8]
         do {
             bytes = try CertificateProbe.certificate(
-                of: address.server(fingerprint), fingerprint: fingerprint)
+                of: address.server(fingerprint), fingerprint: fingerprint, check: check)
         } catch let error as RemoteError where error.code == .unreachable {
             throw RelayCarrierFailure(reason: error.message)
         } catch is RemoteError {
@@ -114,7 +117,7 @@ final class RelayHTTP: RelayCarrier {
     // MARK: Requests
 
     func send(_ request: RelayRequest, check: () throws -> Void) throws -> RelayAnswer {
-        let client = try client()
+        let client = try client(check: check)
         let collector = RelayAnswerCollector(byteCountMax: request.answerByteCountMax)
         let body = request.sent
         let ready: HTTPClient.Request
@@ -194,7 +197,14 @@ final class RelayHTTP: RelayCarrier {
         let prepared = ready
         do {
             // The certificate may have to be fetched, which blocks.
-            let client = try await NIOThreadPool.singleton.runIfActive { try self.client() }
+            let cancellation = SyncCancellation()
+            let client = try await withTaskCancellationHandler {
+                try await NIOThreadPool.singleton.runIfActive {
+                    try self.client { try cancellation.check() }
+                }
+            } onCancel: {
+                cancellation.cancel()
+            }
             return try await client.execute(prepared, timeout: .seconds(seconds))
         } catch is CancellationError {
             throw CancellationError()
