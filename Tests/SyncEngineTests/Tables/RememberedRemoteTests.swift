@@ -41,4 +41,19 @@ import Testing
         #expect(try b.synchronizer.rememberedRemotes().isEmpty)
         #expect(try a.synchronizer.rememberedRemotes().count == 1)
     }
+
+    @Test func aCopyDoesNotRepeatWhatFailedElsewhere() throws {
+        let a = try stores.create()
+        try a.queue.write { db in
+            try SyncAttempts.record(db, success: "reached", at: 1, skew: 0)
+            for name in ["reached", "never"] {
+                try SyncAttempts.record(db, failure: SyncError(.otherStore, "no"), name: name, at: 2)
+            }
+        }
+        let b = try stores.clone(a, as: "b.db")
+        let remotes = try b.synchronizer.status().remotes
+        #expect(remotes.map(\.name) == ["reached"])
+        #expect(remotes.first?.lastError == nil && remotes.first?.failureCount == 0)
+        #expect(try a.synchronizer.status().remotes.count == 2)
+    }
 }

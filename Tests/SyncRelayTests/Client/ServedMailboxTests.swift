@@ -252,6 +252,19 @@ import Testing
         #expect(!"\(try book.relay())".contains(channel.key.secretText))
         try synchronizer.clone(to: "\(folder)/b.db", passphrase: Passphrase("store"))
         #expect(try RelayBook(Synchronizer(existing: store(folder, "b.db"))).relays().isEmpty)
+        try await blocking { [self] in
+            // Nobody answers there.
+            let away = try RelayAddress(host: "127.0.0.1", port: 1)
+            try book.save(KnownRelay(name: "away", address: away, channel: channel))
+            var options = RelayClient.Options()
+            options.attemptCountMax = 1
+            let mailbox = RelayMailbox(channel, client: RelayClient(away, options: options))
+            let transport = try channel.key.transport(through: mailbox)
+            #expect(throws: (any Error).self) { try synchronizer.run(.push, transport) }
+            #expect(try synchronizer.status().remotes.map(\.name) == [away.url])
+            try book.remove("away")
+            #expect(try synchronizer.status().remotes.isEmpty)
+        }
         try book.remove("relay")
         let error = #expect(throws: RelayError.self) { try book.relay() }
         #expect(error?.code == .noSuchRelay)

@@ -87,12 +87,15 @@ public struct RelayBook: Sendable {
         }
     }
 
-    /// Forgets a relay, and the key of its channel. What is there stays there.
+    /// Forgets a relay, the key of its channel, and how the synchronizations through it went. What is there stays there.
     ///
     /// - throws: ``RelayError`` of code `noSuchRelay`.
     public func remove(_ name: String) throws {
-        _ = try relay(name)
+        let relay = try relay(name)
         try synchronizer.writer.write { try RelaySettings.set($0, name, nil) }
+        // How they went is kept by the address, which two channels may share.
+        guard try !relays().contains(where: { $0.address.url == relay.address.url }) else { return }
+        _ = try synchronizer.forgetAttempts(withRemote: relay.address.url)
     }
 
     private static func text(of relay: KnownRelay) throws -> String {
