@@ -1,4 +1,5 @@
 import Foundation
+import SyncEngine
 
 /// An error in the words of the user, with what to do about it and the exit code of the process.
 ///
@@ -41,6 +42,10 @@ package struct Failure: Error, Equatable, Sendable {
         let text = String(cString: strerror(code))
         return text.prefix(1).lowercased() + text.dropFirst()
     }
+}
+
+extension Failure: CancellingError {
+    package var isCancellation: Bool { status == .cancelled }
 }
 
 /// Gives ArgumentParser the same words, should a failure reach it instead of the reporter.

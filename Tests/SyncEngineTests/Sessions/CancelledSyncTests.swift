@@ -162,7 +162,7 @@ import Testing
         #expect(try a.everything() == before.a && b.everything() == before.b)
     }
 
-    @Test func theStatusSaysThatItWasCancelled() async throws {
+    @Test func aCancellationIsNoFailureOfTheRemote() async throws {
         let stores = try TestStores()
         let (a, b) = try pair(stores)
         let synchronizer = a.synchronizer
@@ -171,8 +171,9 @@ import Testing
         await #expect(throws: CancellationError.self) {
             try await watch.run { try await synchronizer.sync(with: transport) }
         }
-        let remote = try #require(try synchronizer.status().remotes.first)
-        #expect(remote.lastError == "the synchronization was cancelled" && remote.failureCount == 1)
+        #expect(try synchronizer.status().remotes.isEmpty)
+        #expect(SyncCancellation.isReason(of: SyncError(.cancelled, "it was stopped")))
+        #expect(!SyncCancellation.isReason(of: SyncError(.otherStore, "another one")))
     }
 
     // MARK: Folders

@@ -41,7 +41,6 @@ enum SyncAttempts {
 
     /// What happened. The SQL of an error is ours, and says nothing to who reads a status.
     private static func text(of error: any Error) -> String {
-        if error is CancellationError { return SyncCancellation.reason }
         guard let error = error as? DatabaseError else { return "\(error)" }
         if let storeError = error.storeError { return "\(storeError)" }
         return [error.file, error.message ?? error.resultCode.description].compactMap { $0 }.joined(

@@ -1,3 +1,4 @@
+import CipherStore
 import Foundation
 import Synchronization
 
@@ -10,7 +11,7 @@ package final class SyncCancellation: Sendable {
     private let handlers = Mutex<[@Sendable () -> Void]>([])
     private let condition = NSCondition()
 
-    /// What is noted of a synchronization that was cancelled.
+    /// What is said where the contact could not be noted because of it.
     static let reason = "the synchronization was cancelled"
 
     /// Makes one that is not cancelled.
@@ -56,6 +57,25 @@ package final class SyncCancellation: Sendable {
             while !isCancelled, condition.wait(until: end) {}
         }
         try check()
+    }
+}
+
+/// An error of a program that may say that its user cancelled.
+package protocol CancellingError: Error {
+    /// Whether it says so.
+    var isCancellation: Bool { get }
+}
+
+extension SyncCancellation {
+    /// Whether an error says that somebody cancelled, which says nothing of the remote.
+    static func isReason(of error: any Error) -> Bool {
+        switch error {
+        case is CancellationError: true
+        case let error as SyncError: error.code == .cancelled
+        case let error as StoreError: error.code == .cancelled
+        case let error as any CancellingError: error.isCancellation
+        default: false
+        }
     }
 }
 
