@@ -103,6 +103,9 @@ package struct BucketOptions: ParsableArguments {
 
     package init() {}
 
+    /// What is said where they do not go with a remote.
+    static let rule = "--s3-endpoint and its like go with a bucket: s3://<bucket>/<prefix>"
+
     /// Whether any of them was given.
     var isGiven: Bool { endpoint != nil || region != nil || profile != nil || isPathStyle }
 
@@ -124,7 +127,7 @@ package struct BucketOptions: ParsableArguments {
                     "\(BucketArgument.scheme) names no bucket: write s3://<bucket>/<prefix>")
             }
         } else if isGiven {
-            throw ValidationError("--s3-endpoint and its like go with a bucket: s3://<bucket>/<prefix>")
+            throw ValidationError(Self.rule)
         }
     }
 }

@@ -26,15 +26,16 @@ struct PlaceOptions: ParsableArguments {
     ///
     /// - parameter name: What the command line names; nil for what the store remembers.
     func validate(with name: String?) throws {
+        // Only the store knows what it remembers, and a word may be the name of a relay.
+        guard let name else { return }
         let named = RemoteArgument(name)
-        // A word may be the name of a relay, which the store knows.
-        let mayBeRelay = if case .server = named { name != nil } else { false }
+        let mayBeRelay = if case .server = named { true } else { false }
         guard !mayBeRelay, SharedPlace(named) == nil else { return }
         if snapshot {
-            throw ValidationError("--snapshot goes with a folder or a bucket: --remote dir:<folder>")
+            throw ValidationError("--snapshot goes with a folder, a bucket or a relay: --remote dir:<folder>")
         }
-        if padding != nil && name != nil {
-            throw ValidationError("--padding goes with a folder or a bucket: --remote dir:<folder>")
+        if padding != nil {
+            throw ValidationError("--padding goes with a folder, a bucket or a relay: --remote dir:<folder>")
         }
     }
 

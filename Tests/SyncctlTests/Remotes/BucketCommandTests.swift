@@ -198,7 +198,7 @@ struct BucketCommandTests {
         for (words, text) in [
             (["sync", store, "--remote", "s3://"], "names no bucket"),
             (["sync", store, "--remote", "b.db", "--s3-endpoint", "https://x.example"], "go with a bucket"),
-            (["sync", store, "--s3-profile", "x"], "go with a bucket"),
+            (["sync", store, "--all", "--s3-profile", "x"], "--all excludes --s3-endpoint"),
             (["sync", store, "--remote", "s3://a/b", "--tables", "note"], "a bucket holds all tables"),
             (["sync", store, "--remote", "s3://a/b", "--create"], "--create goes with a folder"),
             (["sync", store, "--remote", "s3://a/b", "--compression", "always"], "--compression goes with"),

@@ -66,6 +66,27 @@ import Testing
         }
     #endif
 
+    @Test func optionsOfAPlaceGoWithTheOneThatIsRemembered() throws {
+        let both = own + ["--remote-passphrase-file", place.secret("c")]
+        let folder = ["--remote", "dir:" + place.path("shared"), "--create", "--cost", "14"]
+        try place.succeed(["sync", place.path("a.db")] + folder + both)
+        let more = ["--snapshot", "--cost", "14", "--padding", "padme"]
+        #expect(
+            try place.succeed(["sync", place.path("a.db")] + more + both).output.contains("snapshot added"))
+        let wrong = try place.run(["sync", place.path("a.db"), "--s3-profile", "x"] + both)
+        #expect(wrong.status == 64 && wrong.errors.contains("go with a bucket"))
+        let all = try place.run(["sync", place.path("a.db"), "--all", "--snapshot"] + both)
+        #expect(all.status == 64 && all.errors.contains("--all excludes --snapshot"))
+    }
+
+    @Test func whatDoesNotGoWithTheRememberedRemoteIsRefused() throws {
+        try place.succeed(["sync", place.path("a.db"), "--remote", place.path("b.db")] + both)
+        for words in [["--snapshot"], ["--cost", "14"], ["--s3-region", "x"]] {
+            let result = try place.run(["sync", place.path("a.db")] + words + both)
+            #expect(result.status == 64, "\(words): \(result.errors)")
+        }
+    }
+
     @Test func oneThatFailedIsNotRemembered() throws {
         let result = try place.run(["sync", place.path("a.db"), "--remote", place.path("none.db")] + both)
         #expect(result.status == 10)

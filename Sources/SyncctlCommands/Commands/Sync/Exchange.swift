@@ -78,7 +78,7 @@ struct Exchange {
 
     private func chosenRemotes(_ store: ExchangedStore) throws -> [ChosenRemote] {
         if let given = remote.given { return [try ChosenRemote(given: given, remote.bucket, store)] }
-        return try store.synchronizer().knownRemotes(all: isOfAll, store: options.store)
+        return try store.synchronizer().knownRemotes(all: isOfAll, store: options.store, remote)
     }
 
     /// Does something with each remote. Of several, one that fails keeps nobody from the others.

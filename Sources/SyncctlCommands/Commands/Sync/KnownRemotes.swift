@@ -52,6 +52,13 @@ struct ChosenRemote: Equatable {
         argument = .bucket(bucket.completed(by: remembered))
     }
 
+    /// The same remote in another way.
+    func reached(as argument: RemoteArgument) -> ChosenRemote {
+        var remote = self
+        remote.argument = argument
+        return remote
+    }
+
     /// Does something with the remote. When it is the remote that was retired, and not the store here, the hint names it.
     func namedIfRetired<Result>(_ body: () throws -> Result) throws -> Result {
         do {
@@ -76,9 +83,11 @@ extension Synchronizer {
 
     /// The remotes that are meant when none is named.
     ///
-    /// - parameter all: Whether all are meant.
-    /// - throws: A ``Failure`` where it is not clear which one is.
-    func knownRemotes(all: Bool, store: String) throws -> [ChosenRemote] {
+    /// - parameters:
+    ///   - all: Whether all are meant.
+    ///   - options: How one is reached.
+    /// - throws: A ``Failure`` where it is not clear which one is, or where an option does not go with it.
+    func knownRemotes(all: Bool, store: String, _ options: RemoteOptions) throws -> [ChosenRemote] {
         let servers = try serverNames()
         let remembered = try rememberedRemotes()
         let relays = try relayNames().filter { !servers.contains($0) }
@@ -93,7 +102,9 @@ extension Synchronizer {
         }
         let byDefault = ChosenRemote(server: RemoteArgument.defaultServer)
         // Without any remote, the words for a missing server say what can be done.
-        if servers.contains(RemoteArgument.defaultServer) || known.isEmpty { return [byDefault] }
+        if servers.contains(RemoteArgument.defaultServer) || known.isEmpty {
+            return [try options.applied(to: byDefault)]
+        }
         guard known.count == 1 else {
             throw Failure.usage(
                 "no remote is named, and the store knows several: \(known.map(\.name).joined(separator: ", "))",
@@ -102,6 +113,6 @@ extension Synchronizer {
                     "see: syncctl remote list \(CommandWords.path(store))",
                 ])
         }
-        return known
+        return try known.map(options.applied)
     }
 }

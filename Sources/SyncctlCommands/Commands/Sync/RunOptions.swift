@@ -29,6 +29,8 @@ struct RunOptions: ParsableArguments {
     /// Throws for what does not go together.
     func validate(with remote: RemoteOptions) throws {
         if all && remote.given != nil { throw ValidationError("--all excludes --remote") }
+        if all && remote.bucket.isGiven { throw ValidationError("--all excludes --s3-endpoint and its like") }
+        if all && remote.cost.cost != nil { throw ValidationError("--all excludes --cost") }
         if dryRun && (remote.create || remote.scope.isGiven) {
             throw ValidationError("--dry-run changes nothing, so it excludes --create and choices of tables")
         }

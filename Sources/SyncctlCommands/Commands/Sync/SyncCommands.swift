@@ -59,13 +59,13 @@ package struct RemoteOptions: ParsableArguments, PassphraseOptions {
         if remoteCommand != nil && given != nil && !named.isSSH {
             throw ValidationError("--remote-command goes with --remote ssh://host/path")
         }
-        // A folder without a name is told of below.
-        try bucket.validate(with: given == nil ? nil : named)
+        // A folder without a name is told of below, and what the store remembers when it is open.
+        if given != nil { try bucket.validate(with: named) }
         if compression.given != nil && !named.isNetwork && named != .folder("") {
             throw ValidationError("--compression goes with a server or ssh://host/path")
         }
-        if cost.cost != nil && SharedPlace(named) == nil {
-            throw ValidationError("--cost goes with a folder or a bucket: --remote dir:<folder>")
+        if cost.cost != nil && given != nil && SharedPlace(named) == nil {
+            throw ValidationError(Self.costRule)
         }
         if create && named.folder == nil {
             throw ValidationError("--create goes with a folder: --remote dir:<folder>")
@@ -76,6 +76,23 @@ package struct RemoteOptions: ParsableArguments, PassphraseOptions {
                 "a \(named.isFolder ? "folder" : "bucket") holds all tables and rows: what is chosen goes with another store"
             )
         }
+    }
+}
+
+extension RemoteOptions {
+    private static let costRule = "--cost goes with a folder or a bucket: --remote dir:<folder>"
+
+    /// A remote that the store remembers, reached as the command line says.
+    ///
+    /// - throws: A ``Failure`` when something was said that does not go with it.
+    func applied(to chosen: ChosenRemote) throws -> ChosenRemote {
+        let place = SharedPlace(chosen.argument)
+        if cost.cost != nil && (place == nil || place?.noun == "relay") {
+            throw Failure.usage(Self.costRule)
+        }
+        guard bucket.isGiven else { return chosen }
+        guard case .bucket = chosen.argument else { throw Failure.usage(BucketOptions.rule) }
+        return chosen.reached(as: bucket.applied(to: chosen.argument))
     }
 }
 
@@ -202,6 +219,9 @@ struct SyncCommand: ParsableCommand {
         try repetition.validate(with: remote)
         if createTables && repetition.dryRun {
             throw ValidationError("--dry-run exchanges nothing, so it excludes --create-tables")
+        }
+        if place.snapshot && repetition.all {
+            throw ValidationError("--all excludes --snapshot: name one with --remote")
         }
         if place.padding != nil && repetition.dryRun {
             throw ValidationError("--dry-run changes nothing, so it excludes --padding")

@@ -24,7 +24,7 @@ package struct WatchedRemote {
             if let given = remote.given {
                 try ChosenRemote(given: given, remote.bucket, store)
             } else {
-                try store.synchronizer().knownRemotes(all: false, store: options.store)[0]
+                try store.synchronizer().knownRemotes(all: false, store: options.store, remote)[0]
             }
         if case .server(let name) = chosen.argument {
             guard !remote.scope.isGiven && !remote.isPassphraseGiven else {
