@@ -12,12 +12,12 @@ struct WatchCommand: ParsableCommand {
         abstract: "Synchronize as soon as either side changes.",
         usage: "syncctl watch <store> [--remote <store>] [<options>]",
         discussion: """
-            Runs until Ctrl-C or SIGTERM, and prints a line when it connects, when something was \
+            Runs until Ctrl-C or SIGTERM, and prints a line when it has connected, when rows were \
             exchanged, and when the connection broke; it connects anew by itself, later each time. What \
             other programs write to the store is noticed too. With --json, each line is a document.
 
             A server and a relay tell of changes at once, and so does another store of this machine. A folder is \
-            looked at every two seconds, and a store that ssh reaches twice a minute. Without --remote it \
+            looked at every two seconds, a bucket and a store that ssh reaches twice a minute. Without --remote it \
             is the remote that "syncctl sync" takes.
 
             EXAMPLES:
@@ -81,13 +81,20 @@ struct WatchCommand: ParsableCommand {
         let watch = PeerWatch(ready)
         let signal = watch.signal
         Interruption.onRequest { signal.stop() }
-        try context.print(Document("connected", ready.name), text: line("watching \(ready.name)"))
-        ServiceReadiness.notify(.ready)
+        var (isConnected, words) = (false, "watching")
+        func connected() throws {
+            guard !isConnected else { return }
+            try context.print(Document("connected", ready.name), text: line("\(words) \(ready.name)"))
+            ServiceReadiness.notify(.ready)
+            (isConnected, words) = (true, "connected to")
+        }
         try watch.run {
-            _ = try ready.run(.watched, context)
+            // Nothing shows before that the remote is there.
+            _ = try ready.run(.watched(onConnection: connected), context)
         } onConnection: {
-            try context.print(Document("connected", ready.name), text: line("connected to \(ready.name)"))
+            try connected()
         } onFailure: { failure, seconds in
+            isConnected = false
             try reportBroken(failure.message, ready.name, seconds, context)
         }
     }

@@ -1,6 +1,8 @@
 #if os(Linux)
     import Foundation
     import Glibc
+    import SyncEngine
+    import SyncRelay
     import Testing
 
     @testable import SyncctlCommands
@@ -64,6 +66,17 @@
             #expect(lines.first?.contains("\"connected\"") == true)
             #expect(lines.dropFirst().allSatisfy { $0.contains("\"synchronized\"") })
             #expect(try place.rows("a.db", "a") == place.rows("b.db", "b"))
+        }
+
+        @Test func nobodyIsConnectedToARelayThatDoesNotAnswer() throws {
+            let queue = try place.open("a.db", "a")
+            let address = try RelayAddress(host: "127.0.0.1", port: 1)
+            let relay = KnownRelay(name: "relay", address: address, channel: .random())
+            try RelayBook(Synchronizer(queue)).save(relay)
+            try queue.close()
+            let end = ContinuousClock.now + .seconds(4)
+            let result = try watch("a.db", "a", ["--remote", "relay"]) { ContinuousClock.now >= end }
+            #expect(result.status == 0 && !result.output.contains("\"connected\""), "\(result.output)")
         }
 
         @Test func aFolderIsLookedAt() throws {

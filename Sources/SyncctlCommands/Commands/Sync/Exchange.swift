@@ -215,7 +215,7 @@ struct Exchange {
                 ? nil : report.waitingTables.map { .init(table: $0.name, reason: $0.reason) },
             refused: report.refusal?.message, seconds: (seconds * 1000).rounded() / 1000)
         let shown = if let way { try way() } else { direction }
-        if !output.isSilent(report.pulled, report.pushed) {
+        if try output.tells(report.pulled, report.pushed) {
             let label = isOfAll ? "\(PrintableText.escaped(chosen.name)): " : ""
             try context.print(document, text: output.line(label + text(shown, report)))
         }

@@ -49,18 +49,26 @@ package struct ExchangeText {
 }
 
 extension PreparedExchange.Output {
+    private var isOnce: Bool { if case .once = self { true } else { false } }
+
     /// What kind of document it is among others; nil for the only one.
-    var messageType: String? { self == .once ? nil : "synchronized" }
+    var messageType: String? { isOnce ? nil : "synchronized" }
 
     /// When it is, where there are several.
-    var time: String? { self == .once ? nil : HumanFormat.timestamp(Repetition.now) }
+    var time: String? { isOnce ? nil : HumanFormat.timestamp(Repetition.now) }
 
-    /// Whether nothing is printed, because nothing was exchanged.
-    func isSilent(_ pulled: SyncReport.Transfer?, _ pushed: SyncReport.Transfer?) -> Bool {
-        self == .watched && pulled == nil && pushed == nil
+    /// Whether anything is printed of an exchange that has come about, which a watch is told of.
+    func tells(_ pulled: SyncReport.Transfer?, _ pushed: SyncReport.Transfer?) throws -> Bool {
+        guard case .watched(let onConnection) = self else { return true }
+        try onConnection()
+        // Replicas may have told each other what they know, and no row.
+        return [pulled, pushed].contains { transfer in
+            guard let transfer else { return false }
+            return transfer.rowCount > 0 || transfer.conflictCount > 0 || transfer.parkedCount > 0
+        }
     }
 
-    func line(_ text: String) -> String { self == .once ? text : Repetition.stamped(text) }
+    func line(_ text: String) -> String { isOnce ? text : Repetition.stamped(text) }
 }
 
 /// The progress of an exchange: a line for each direction.

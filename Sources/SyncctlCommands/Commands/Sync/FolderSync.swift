@@ -152,7 +152,7 @@ struct FolderExchange {
             unsent: report.unsent?.count,
             requests: opened.requestCount.map { $0() - earlier },
             seconds: (seconds * 1000).rounded() / 1000)
-        if !output.isSilent(report.pulled, report.pushed) {
+        if try output.tells(report.pulled, report.pushed) {
             let label = isLabelled ? "\(PrintableText.escaped(chosen.name)): " : ""
             try context.print(document, text: output.line(label + text(report, isSnapshotAdded)))
         }

@@ -9,8 +9,8 @@ package struct PreparedExchange {
         case once
         /// A line that begins with the time.
         case repeated
-        /// The same, and nothing where nothing was exchanged.
-        case watched
+        /// The same, and nothing where no row was exchanged. The function is called before, when the exchange has come about.
+        case watched(onConnection: () throws -> Void)
     }
 
     /// What the store calls the remote.
