@@ -46,6 +46,23 @@ package struct SharedPlace {
         }
     }
 
+    /// What to do about tables that are missing here: a snapshot has them, and another replica tells how they are made.
+    ///
+    /// - parameter store: The store, as it is spelled in commands.
+    func definitionHints(store: String) -> [String] {
+        let (send, begin) =
+            if case .relay = kind {
+                ("syncctl share <store> --snapshot", "-")
+            } else {
+                ("syncctl sync <store> --remote \(words) --snapshot", words)
+            }
+        return [
+            "put a snapshot there, where the table was made: \(send)",
+            "make a new replica of it here: syncctl init new.db --join \(begin)",
+            "then take the tables from that: syncctl sync \(store) --remote new.db --create-tables",
+        ]
+    }
+
     /// What stands before messages about it, and in the errors of its files.
     var location: String {
         switch kind {

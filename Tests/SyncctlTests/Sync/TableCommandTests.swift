@@ -56,6 +56,26 @@ import Testing
         #expect((after["tables"] as? [[String: Any]])?.first?["here"] as? String == "same")
     }
 
+    @Test func aTableThatWasMadeLaterComesFromAReplicaOfASnapshot() throws {
+        try place.makeReplica("b.db", "b", of: "a.db", "a")
+        let secret = ["--remote-passphrase-file", place.secret("c")]
+        let folder = "dir:" + place.path("shared")
+        try place.succeed(["import", place.path("a.db"), try csv(), "--table", "city", "--track"] + own)
+        let more = ["--create", "--snapshot", "--cost", "14", "--remote", folder]
+        try place.succeed(["sync", place.path("a.db")] + more + own + secret)
+        let theirs = ["--passphrase-file", place.secret("b")] + secret
+        let late = ["sync", place.path("b.db"), "--remote", folder]
+        #expect(try place.run(late + theirs).status == 3)
+        let refused = try place.run(late + ["--create-tables"] + theirs)
+        #expect(refused.status == 64 && refused.errors.contains("init new.db --join dir:"))
+        try place.succeed(["init", place.path("new.db"), "--join", folder] + own + secret)
+        let from = ["--remote", place.path("new.db"), "--remote-passphrase-file", place.secret("a")]
+        let made = try place.succeed(
+            ["sync", place.path("b.db"), "--create-tables", "--passphrase-file", place.secret("b")] + from)
+        #expect(made.errors.contains("made and tracked: city"))
+        #expect(made.errors.contains("2 rows that waited found their place"), "\(made.errors)")
+    }
+
     @Test func aRenamedTableIsShownByItsNameHereAndNotMadeAgain() throws {
         try place.makeReplica("b.db", "b", of: "a.db", "a")
         let queue = try place.open("a.db", "a")

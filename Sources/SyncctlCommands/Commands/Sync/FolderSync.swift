@@ -112,7 +112,7 @@ struct FolderExchange {
         } createTables: {
             throw Failure.usage(
                 "a \(place.noun) does not tell how tables are made",
-                hints: ["make them as another replica has them: --create-tables --remote <store>"])
+                hints: place.definitionHints(store: CommandWords.path(options.store)))
         }
         ready.folder = place.folder
         ready.relay = opened.relay
