@@ -1,9 +1,11 @@
+import ArgumentParser
 import Foundation
 import TestSupport
 import Testing
 
 @testable import CipherStore
 @testable import SyncctlCommands
+@testable import syncctl
 
 /// A wrong command line ends with 64 in the form of all failures, and says how it is written rightly.
 @Suite struct CommandLineUsageTests {
@@ -23,6 +25,18 @@ import Testing
         #expect(result.errors.contains("./\(name)"), "\(result.errors)")
         let document = try place.run(words + ["--json"]).errorDocument()
         #expect(document["code"] as? Int == 64)
+    }
+
+    /// A longer one is wrapped, and can't be pasted.
+    @Test func anExampleOfHelpFitsIntoALine() {
+        func examples(_ command: any ParsableCommand.Type) -> [Substring] {
+            let text = command.configuration.discussion.components(separatedBy: "EXAMPLE").dropFirst()
+            return text.flatMap { $0.split(separator: "\n") }
+                + command.configuration.subcommands.flatMap(examples)
+        }
+        let all = examples(Syncctl.self)
+        let long = all.filter { $0.count > 80 }
+        #expect(all.count > 50 && long.isEmpty, "\(long)")
     }
 
     @Test func helpIsPrintedForWhoAsks() throws {

@@ -20,7 +20,7 @@ struct MemberCommand: ParsableCommand {
               syncctl member list notes.db
               syncctl member role notes.db ben reader
               syncctl member remove notes.db ben
-              syncctl member found notes.db --as anna      # of a folder, or a channel from before
+              syncctl member found notes.db --as anna      # of a folder, or an old channel
             """,
         subcommands: [
             MemberListCommand.self, MemberInviteCommand.self, MemberAcceptCommand.self,

@@ -19,7 +19,8 @@ struct MemberInviteCommand: ParsableCommand {
             EXAMPLES:
               syncctl member invite notes.db --label ben > ben.invitation
               syncctl sync notes.db --remote dir:/media/stick/notes
-              syncctl init notes.db --join dir:/media/stick/notes --membership-file ben.invitation
+              syncctl init notes.db --join dir:/media/stick/notes \\
+                --membership-file ben.invitation
             """)
 
     @OptionGroup var options: StoreOptions
