@@ -106,6 +106,12 @@ final class HTTPCarrier: BucketCarrier {
         case let error as IOError: String(cString: strerror(error.errnoCode))
         case let error as NIOConnectionError:
             error.dnsAError == nil ? "nobody answers" : "there is no such host"
+        // The library dumps errors of TLS with places in its sources.
+        case let error
+        where error is NIOSSLExtraError || "\(error)".contains("CERTIFICATE_VERIFY_FAILED"):
+            "its certificate can't be relied on: it has expired, is for another name, or comes from an authority that is not known here"
+        case is NIOSSLError, is BoringSSLError:
+            "no TLS connection came about; an address without TLS begins with http://"
         default: "\(error)"
         }
     }

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 import NIOCore
+import NIOSSL
 import SyncEngine
 
 /// What errors of the network mean.
@@ -41,9 +42,12 @@ extension RemoteConnection {
     package static func text(of error: any Error) -> String {
         switch error {
         case let error as HTTPClientError:
-            return "\(error)".replacingOccurrences(of: "HTTPClientError.", with: "")
+            let text = error.shortDescription
+            return text.prefix(1).lowercased() + text.dropFirst()
         case let error as IOError: return String(cString: strerror(error.errnoCode)).lowercased()
         case is ChannelError: return "the connection was closed, or took too long"
+        // The library dumps its errors with places in its sources.
+        case is NIOSSLError, is BoringSSLError: return "no TLS connection came about"
         default:
             let text = "\(error)"
             if text.contains("Connection refused") || text.contains("errno: 111") {

@@ -1,4 +1,6 @@
+import AsyncHTTPClient
 import CipherStore
+import NIOSSL
 import SyncEngine
 import Testing
 
@@ -16,6 +18,13 @@ import Testing
             let description = "DNS error: SocketAddressError.UnknownHost: not known (error -2) for host x"
         }
         #expect(RemoteConnection.text(of: FailedLookup()) == "no such host is known")
+    }
+
+    @Test func errorsOfLibrariesAreSaidInWords() {
+        #expect(
+            RemoteConnection.text(of: HTTPClientError.remoteConnectionClosed) == "remote connection closed")
+        let handshake = NIOSSLError.handshakeFailed(.sslError([]))
+        #expect(RemoteConnection.text(of: handshake) == "no TLS connection came about")
     }
 
     @Test(arguments: cuts) func aTransferGoesOnWhereItsConnectionBroke(cuts: [Int]) async throws {
