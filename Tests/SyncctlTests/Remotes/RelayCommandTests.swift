@@ -154,6 +154,8 @@
             let other = String(repeating: "ab", count: 32)
             let wrong = try place.run(words + ["--fingerprint", other])
             #expect(wrong.status == 14 && wrong.errors.contains("another certificate"))
+            #expect(
+                wrong.errors.contains("--fingerprint \(relay.fingerprint)") && !wrong.errors.contains("link"))
             // Nothing is remembered of either.
             let list = try place.succeed(["remote", "list", place.path("a.db"), "--json"] + own("a"))
             #expect(try (list.document()["relays"] as? [Any])?.isEmpty == true)

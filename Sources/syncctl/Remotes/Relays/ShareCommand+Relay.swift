@@ -96,21 +96,25 @@ extension ShareCommand {
     /// Says how a certificate can be relied on that nobody vouches for. It is not trusted for being shown: whoever is in
     /// between shows one of his own.
     private func untrusted(_ address: RelayAddress, _ error: RelayError) -> Failure {
-        guard address.fingerprint == nil, let shown = address.shownCertificate() else {
+        guard let shown = address.shownCertificate(), shown.fingerprint != address.fingerprint else {
             return Failure(error)
         }
+        // Nothing is known of the relay yet.
+        let message =
+            address.fingerprint == nil
+            ? error.message : "\(address.authority) shows another certificate than the one of --fingerprint"
         // That of an authority can't be known by its fingerprint.
         guard shown.isSelfSigned else {
             return Failure(
-                error.message,
+                message,
                 hints: ["let this system trust the authority that has signed it, if that is the relay's"],
                 status: .remoteRefused)
         }
         let digits = shown.fingerprint.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         return Failure(
-            error.message,
+            message,
             hints: [
-                "if syncctl relay printed this fingerprint there, add it: --fingerprint \(digits)",
+                "if syncctl relay printed this fingerprint there, name it: --fingerprint \(digits)",
                 "if it printed another one, somebody is in between",
             ], status: .remoteRefused)
     }
