@@ -36,8 +36,8 @@ extension Failure {
             self.init(
                 error.message,
                 hints: [
-                    "name another store or a folder with --remote",
-                    "enrol with a server with: syncctl remote add \(name) -",
+                    "name another store, a folder or a bucket with --remote",
+                    "take the link of a server or a relay with: syncctl remote add \(name) -",
                 ])
         case .invalidAddress: self = .usage(error.message)
         default: self.init(error.message)

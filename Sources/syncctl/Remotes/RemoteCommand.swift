@@ -270,7 +270,9 @@ enum InviteArgument {
         guard let link = InviteLink(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
             throw Failure.usage(
                 "that is no invitation, or it is not complete",
-                hints: ["copy all of the link that syncctl invite printed: cipherstore://…"])
+                hints: [
+                    "copy all of the link that syncctl share printed, \(RelayLink.scheme)…, or syncctl invite, cipherstore://…"
+                ])
         }
         return link
     }

@@ -13,21 +13,23 @@ enum ServerArgument {
     static func remote(
         _ name: String, in book: RemoteBook, isGiven: Bool, store: String
     ) throws -> Remote {
-        let link = "enrol with a server with: syncctl remote add \(CommandWords.path(store)) -"
+        let link =
+            "take the link of a server or a relay with: syncctl remote add \(CommandWords.path(store)) -"
         do {
             return try book.remote(name)
         } catch let error as RemoteError where error.code == .noSuchRemote {
             guard isGiven else {
                 throw Failure.usage(
-                    "no remote is named, and the store knows no server",
+                    "no remote is named, and the store knows none",
                     hints: [
-                        "name another store or a folder with --remote",
+                        "name another store, a folder or a bucket with --remote",
                         link,
+                        "or make a channel at a relay with: syncctl share \(CommandWords.path(store)) --relay <url>",
                     ])
             }
             let names = try book.remotes().map(\.name)
             throw Failure(
-                "\(name): there is no such file, and the store knows no server of that name",
+                "\(name): there is no such file, and the store knows no server or relay of that name",
                 hints: [
                     "a file is there, or has a dot or a slash in its name: --remote ./\(CommandWords.quoted(name))",
                     names.isEmpty

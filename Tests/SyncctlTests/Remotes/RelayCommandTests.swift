@@ -279,6 +279,7 @@
             let store = place.path("a.db")
             for (words, text) in [
                 (["share", store], "knows no relay yet"),
+                (["remote", "add", store, "no-link"], "syncctl share printed, cipherstore-relay://"),
                 (["share", store, "--relay", "http://relay.example"], "--relay takes"),
                 (["share", store, "--relay", "relay.example"], "--relay takes"),
                 (["share", store, "--fingerprint", "ab"], "64 hexadecimal digits"),

@@ -26,7 +26,8 @@ import Testing
 
     @Test func theOnlyRemoteIsTakenWhenNoneIsNamed() throws {
         let first = try place.run(["sync", place.path("a.db")] + own)
-        #expect(first.status == 64 && first.errors.contains("knows no server"))
+        #expect(first.status == 64 && first.errors.contains("the store knows none"))
+        #expect(first.errors.contains("syncctl share"))
         try place.succeed(["sync", place.path("a.db"), "--remote", place.path("b.db")] + both)
         try insert("b.db", "b", 10..<12)
         let again = try place.succeed(["sync", place.path("a.db"), "--json"] + both).document()
