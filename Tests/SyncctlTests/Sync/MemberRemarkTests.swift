@@ -1,4 +1,6 @@
 import Foundation
+import SyncEngine
+import SyncMembers
 import Testing
 
 /// What a synchronization says of members.
@@ -18,6 +20,28 @@ import Testing
             "--remote", "dir:\(place.path("shared"))", "--remote-passphrase-file", place.secret("c"),
         ]
         return try place.run(["sync", place.path(store), "--create"] + remote + own(name))
+    }
+
+    @Test func aSecondMemberOfANameIsToldAndARemovedOneIsCalledThat() throws {
+        try place.succeed(["member", "found", place.path("a.db"), "--as", "anna"] + own("a"))
+        let second = try place.succeed(
+            ["member", "invite", place.path("a.db"), "--label", "anna"] + own("a"))
+        #expect(second.errors.contains("called anna already"), "\(second.errors)")
+        try place.succeed(["member", "invite", place.path("a.db"), "--label", "ben"] + own("a"))
+        let remove = ["member", "remove", place.path("a.db"), "ben"] + own("a")
+        try place.succeed(remove)
+        let again = try place.run(remove)
+        #expect(again.status == 1 && again.errors.contains("ben was removed already"), "\(again.errors)")
+    }
+
+    @Test func anInvitationWhoseTimeIsOverIsListedAsThat() throws {
+        try place.succeed(["member", "found", place.path("a.db"), "--as", "anna"] + own("a"))
+        let queue = try place.open("a.db", "a")
+        let membership = try Synchronizer(existing: queue).membership
+        try membership.note(endOf: membership.invite(MemberName("ben"), as: .writer), 1)
+        try queue.close()
+        let list = try place.succeed(["member", "list", place.path("a.db")] + own("a"))
+        #expect(list.output.contains("invited, expired"), "\(list.output)")
     }
 
     @Test func whoRecoversIsToldWhatBecameOfTheFormerMember() throws {

@@ -32,6 +32,13 @@ package enum InvitedName {
                     "or give the new member another name: --label <name>",
                 ])
         }
+        if try (membership.members() ?? []).contains(where: {
+            $0.member.name == asked && $0.standing == .active
+        }) {
+            context.note(
+                "somebody is called \(asked) already; this one is another member, and is told apart by the identifier"
+            )
+        }
         return asked
     }
 

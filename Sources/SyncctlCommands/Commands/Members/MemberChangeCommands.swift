@@ -153,6 +153,9 @@ private struct MemberChoice {
             named.isEmpty
             ? present.filter { $0.member.id.description.hasPrefix(words.lowercased()) } : named
         guard let member = found.first else {
+            if members.contains(where: { $0.member.name.text == words }) {
+                throw Failure("\(words) was removed already", hints: [hint])
+            }
             throw Failure("no member is called \(words), or has an identifier that begins so", hints: [hint])
         }
         guard found.count == 1 else {

@@ -57,6 +57,7 @@ struct MemberListCommand: ParsableCommand {
         try CommandContext.run(global) { context in
             let synchronizer = try Synchronizer(existing: context.openForReading(options))
             let members = try synchronizer.membership.members()
+            let expired = Set(try synchronizer.membership.expiredInvitations().map(\.member.id))
             let document = Document(
                 store: options.store,
                 members: (members ?? []).map {
@@ -67,7 +68,7 @@ struct MemberListCommand: ParsableCommand {
                         replicas: $0.replicas.map(\.description),
                         since: HumanFormat.timestamp($0.knownSinceMilliseconds))
                 })
-            try context.print(document, text: text(members ?? [], context))
+            try context.print(document, text: text(members ?? [], expired, context))
             if members == nil {
                 let store = CommandWords.path(options.store)
                 context.note(
@@ -79,13 +80,17 @@ struct MemberListCommand: ParsableCommand {
         }
     }
 
-    private func text(_ members: [KnownMember], _ context: CommandContext) -> String {
+    /// - parameter expired: Whose invitations can't be used any more.
+    private func text(
+        _ members: [KnownMember], _ expired: Set<MemberID>, _ context: CommandContext
+    ) -> String {
         guard !members.isEmpty else { return "no members" }
         var table = Table([
             .text("NAME"), .text("ROLE"), .text("STATE"), .text("DEVICES"), .text("SINCE"), .text("MEMBER"),
         ])
         for known in members {
-            let state = known.isOwn && known.standing == .active ? "this store" : known.standing.rawValue
+            var state = known.isOwn && known.standing == .active ? "this store" : known.standing.rawValue
+            if expired.contains(known.member.id) { state = "invited, expired" }
             table.addRow([
                 .init(known.member.name.text), .init(known.member.role?.description ?? "-"), .init(state),
                 .init("\(known.activeDevices.count)"),

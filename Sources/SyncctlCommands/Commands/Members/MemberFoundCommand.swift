@@ -109,7 +109,14 @@ struct MemberRecoverCommand: ParsableCommand {
             let membership = synchronizer.membership
             let wasMember = try membership.role() != nil
             // With a key that does not count nothing is made, and no other key is shown.
-            guard makesNewKey, try membership.state()?.recovery == key.card else {
+            if let counting = try membership.state()?.recovery, counting != key.card {
+                throw Failure.refused(
+                    "this recovery key does not count, or not any more",
+                    hints: [
+                        "take the one that was shown last: a recovery may have put it in the place of this one"
+                    ])
+            }
+            guard makesNewKey, try membership.state()?.recovery != nil else {
                 try membership.recover(by: key, as: name, successor: nil)
                 try context.print(
                     Document(store: options.store, name: name.text, recoveryKey: nil),
