@@ -82,6 +82,9 @@ final class RelayWatches: Sendable {
     /// How many there are.
     var count: Int { state.withLock { $0.watches.count } }
 
+    /// Why a relay that ends takes no watch any more.
+    static let ending = RelayProblem(.unavailable, "the relay is ending")
+
     /// Opens a watch.
     ///
     /// - parameters:
@@ -92,7 +95,7 @@ final class RelayWatches: Sendable {
         for owner: Owner? = nil, at now: ContinuousClock.Instant = .now
     ) throws -> (number: Int64, watch: ServedWatch) {
         try state.withLock { state in
-            guard !state.isClosing else { throw RelayProblem(.unavailable, "the relay is ending") }
+            guard !state.isClosing else { throw Self.ending }
             guard state.watches.count < limits.watchCountMax else {
                 throw RelayProblem(
                     .unavailable, "as many clients wait for changes as may; try again later", retrySeconds: 30

@@ -199,9 +199,9 @@ struct RelayResponder: HTTPResponder {
             "problem": .string(problem.code.rawValue),
         ]
         if let cause = problem.cause { metadata["cause"] = .string(cause) }
-        logger.log(
-            level: [.unavailable, .diskFull].contains(problem.code) ? .error : .debug, "a request failed",
-            metadata: metadata)
+        // Devices that watch come again while a relay ends, which is no error of it.
+        let isError = [.unavailable, .diskFull].contains(problem.code) && problem != RelayWatches.ending
+        logger.log(level: isError ? .error : .debug, "a request failed", metadata: metadata)
         return try self.problem(problem)
     }
 }

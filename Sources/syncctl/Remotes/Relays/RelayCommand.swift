@@ -1,7 +1,6 @@
 import ArgumentParser
 import CipherStore
 import Foundation
-import Logging
 import SyncHTTP
 import SyncRelay
 import SyncctlCommands
@@ -132,8 +131,13 @@ struct RelayCommand: ParsableCommand {
         guard storage != nil || storageFile != nil else {
             throw ValidationError("one of --storage <file or database> and --storage-file <file> is needed")
         }
-        guard ServerAddress.split(listen) != nil else {
+        guard let address = ServerAddress.split(listen) else {
             throw ValidationError("--listen takes host:port, such as 0.0.0.0:7444")
+        }
+        if plaintextOnLoopback && !ServerAddress.isLoopback(address.host) {
+            throw ValidationError(
+                "--plaintext-on-loopback listens on this machine's own address only, such as --listen 127.0.0.1:7444"
+            )
         }
         if let requestsPerSecond, !(1...1_000_000).contains(requestsPerSecond) {
             throw ValidationError("--requests-per-second takes a number from 1 to 1000000")
@@ -166,7 +170,10 @@ struct RelayCommand: ParsableCommand {
             let options = try serverOptions()
             let logger = logger(context)
             let choice = try RelayStorageChoice(storage: storage, storageFile: storageFile)
-            let (storage, close) = try explaining(choice) { try choice.open(quota: quota?.byteCount) }
+            let (storage, close) = try explaining(choice) {
+                try requireFreeAddress(options, for: choice)
+                return try choice.open(quota: quota?.byteCount)
+            }
             defer { close() }
             let server = try explaining(choice) {
                 try RelayServer.prepare(storage, options: options, logger: logger)
@@ -254,16 +261,6 @@ struct RelayCommand: ParsableCommand {
         return options
     }
 
-    /// Clients refuse a certificate that is not valid now, and would not say more than that.
-    private func requireValid(_ server: RelayServer) throws {
-        guard let tlsCert, let validity = server.certificateValidity, !validity.contains(Date()) else {
-            return
-        }
-        throw Failure(
-            "\(tlsCert): the certificate is not valid now",
-            hints: ["have it renewed; or leave --tls-cert out, and the relay makes one that clients pin"])
-    }
-
     private func announce(
         _ listening: RelayServer.Listening, _ choice: RelayStorageChoice, _ context: CommandContext
     ) throws {
@@ -282,16 +279,5 @@ struct RelayCommand: ParsableCommand {
             text: "relay at \(address.url)" + (fingerprint.map { "  (certificate \($0))" } ?? ""))
         ServiceReadiness.notify(.ready)
         context.note("share a store through it with: syncctl share <store> --relay \(address.url)\(option)")
-    }
-
-    private func logger(_ context: CommandContext) -> Logger {
-        let isQuiet = context.global.isQuiet
-        return Logger(label: "syncctl") { label in
-            guard !isQuiet else { return SwiftLogNoOpLogHandler() }
-            // The libraries below log too, and an error may hold anything.
-            var handler = PrintableLogHandler(StreamLogHandler.standardError(label: label))
-            handler.logLevel = .notice
-            return handler
-        }
     }
 }

@@ -34,6 +34,13 @@ import Testing
         #expect(both.channelWatchCountMax == 9_000 && both.addressWatchCountMax == usual.watchCountMax)
     }
 
+    @Test func withoutTLSARelayIsForThisMachineOnly() throws {
+        #expect(throws: (any Error).self) {
+            _ = try relay("--plaintext-on-loopback", "--listen", "0.0.0.0:7444")
+        }
+        _ = try relay("--plaintext-on-loopback", "--listen", "[::1]:7444")
+    }
+
     @Test func answersMayHaveMoreMemory() throws {
         let quarter = try relay("--answer-memory", "1G")
         #expect(quarter.heldAnswerByteCountMax == 1 << 30)

@@ -42,6 +42,14 @@
             return next
         }
 
+        @Test func aRelayWhosePortIsTakenBeginsNoStorage() throws {
+            let relay = try RelayProcess(place)
+            let words = ["relay", "--storage", place.path("new.db"), "--listen", "127.0.0.1:\(relay.port)"]
+            let second = try place.run(words)
+            #expect(second.status == 1 && second.errors.contains("the address is in use"), "\(second.errors)")
+            #expect(!FileManager.default.fileExists(atPath: place.path("new.db")))
+        }
+
         @Test func aRelayWithAnotherCertificateIsSharedAgainUnderTheSameKey() throws {
             let first = try RelayProcess(place, port: LoopbackPort.lasting())
             let shared = try share(first)
