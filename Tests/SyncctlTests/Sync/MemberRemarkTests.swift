@@ -1,7 +1,8 @@
 import Foundation
-import SyncEngine
 import SyncMembers
 import Testing
+
+@testable import SyncEngine
 
 /// What a synchronization says of members.
 @Suite struct MemberRemarkTests {
@@ -32,6 +33,21 @@ import Testing
         try place.succeed(remove)
         let again = try place.run(remove)
         #expect(again.status == 1 && again.errors.contains("ben was removed already"), "\(again.errors)")
+    }
+
+    @Test func aStoreThatKnowsSeveralRemotesIsToldToTakeAll() throws {
+        try place.succeed(["member", "found", place.path("a.db"), "--as", "anna"] + own("a"))
+        let invite = ["member", "invite", place.path("a.db")] + own("a")
+        #expect(try !place.succeed(invite).errors.contains("--all"))
+        let queue = try place.open("a.db", "a")
+        for name in ["x", "y"] {
+            try Synchronizer(existing: queue).remember(
+                remote: .init(name: "dir:\(name)", location: "dir:/\(name)"))
+        }
+        try queue.close()
+        #expect(
+            try place.succeed(invite).errors.contains(
+                "it counts after: syncctl sync \(place.path("a.db")) --all"))
     }
 
     @Test func anInvitationWhoseTimeIsOverIsListedAsThat() throws {

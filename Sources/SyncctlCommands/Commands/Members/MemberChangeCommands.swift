@@ -103,7 +103,8 @@ private struct MemberChoice {
         _ body: (Membership, KnownMember) throws -> String
     ) throws {
         try CommandContext.run(global) { context in
-            let membership = try Synchronizer(existing: context.open(options)).membership
+            let synchronizer = try Synchronizer(existing: context.open(options))
+            let membership = synchronizer.membership
             let known = try find(in: membership, of: options.store)
             try membership.requireAdmin(of: options.store)
             if let role, known.member.role == role {
@@ -117,7 +118,7 @@ private struct MemberChoice {
                     store: options.store, member: known.member.id.description, name: known.member.name.text,
                     role: after?.role?.description), text: PrintableText.escaped(text))
             context.note(
-                "the others learn it with the next synchronization: syncctl sync \(CommandWords.path(options.store))"
+                "the others learn it with the next synchronization: \(try synchronizer.synchronizationCommand(store: options.store))"
             )
             return .success
         }

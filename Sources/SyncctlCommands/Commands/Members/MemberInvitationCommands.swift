@@ -42,7 +42,8 @@ struct MemberInviteCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            let membership = try Synchronizer(existing: context.open(options)).membership
+            let synchronizer = try Synchronizer(existing: context.open(options))
+            let membership = synchronizer.membership
             let store = CommandWords.path(options.store)
             guard try membership.state() != nil else {
                 throw Failure.refused(
@@ -57,7 +58,7 @@ struct MemberInviteCommand: ParsableCommand {
                 Document(
                     store: options.store, name: name.text, role: role.role.description, invitation: text),
                 text: text)
-            context.note("it counts after: syncctl sync \(store)")
+            context.note("it counts after: \(try synchronizer.synchronizationCommand(store: options.store))")
             return .success
         }
     }
@@ -118,7 +119,9 @@ struct MemberAcceptCommand: ParsableCommand {
                 Document(store: options.store, role: role?.description),
                 text: PrintableText.escaped(
                     "\(options.store) is a member's now, who is \(role?.description ?? "nobody")"))
-            context.note("send what it has with: syncctl sync \(CommandWords.path(options.store))")
+            context.note(
+                "send what it has with: syncctl sync \(CommandWords.path(options.store)) --remote \(place.words)"
+            )
             return .success
         }
     }

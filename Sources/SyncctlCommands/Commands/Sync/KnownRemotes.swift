@@ -81,6 +81,14 @@ extension Synchronizer {
         try relayNames().contains(name) && !serverNames().contains(name)
     }
 
+    /// The command that synchronizes a store with whatever it knows: without a name it takes one remote only.
+    func synchronizationCommand(store: String) throws -> String {
+        let servers = Set(try serverNames())
+        let relays = try relayNames().filter { !servers.contains($0) }
+        let count = try servers.count + relays.count + rememberedRemotes().count
+        return "syncctl sync \(CommandWords.path(store))" + (count > 1 ? " --all" : "")
+    }
+
     /// The remotes that are meant when none is named.
     ///
     /// - parameters:

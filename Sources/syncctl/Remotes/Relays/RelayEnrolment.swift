@@ -85,7 +85,7 @@ struct RelayEnrolment {
 
     /// Says that the first synchronization has to be repeated, and ends the command if it was the user who stopped it.
     private func remark(_ error: any Error, _ store: String, _ context: CommandContext) throws {
-        let repetition = "syncctl sync \(CommandWords.path(store))"
+        let repetition = "syncctl sync \(CommandWords.path(store)) --remote \(CommandWords.quoted(name))"
         if Failure(explaining: error, store: store).status == .cancelled {
             context.note("the relay is kept; synchronize with: \(repetition)")
             throw error
