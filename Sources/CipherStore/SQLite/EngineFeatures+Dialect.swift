@@ -12,6 +12,10 @@ extension EngineFeatures {
     /// Whether rows are made up behind a left join where an `IS` of two values that may be NULL finds its rows. 3.15 does so.
     var misplansIdentity: Bool { sqliteVersionNumber < 3_046_000 }
 
+    /// Whether rows are lost or made up by indexes: for `IN` of a whole column, for `OR` behind a left join, for the least of some
+    /// rows, and for `IN` of several columns in a join. 3.15 does so.
+    var misplansIndexes: Bool { sqliteVersionNumber < 3_046_000 }
+
     /// Whether there is a binary form of JSON, with its functions.
     package var supportsJSONB: Bool { supportsJSON && sqliteVersionNumber >= 3_045_000 }
 

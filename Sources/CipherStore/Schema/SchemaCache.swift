@@ -16,6 +16,7 @@ struct SchemaCache {
         private var indexInfos: [String: Fact<[IndexInfo]>] = [:]
         private var foreignKeyInfos: [String: Fact<[ForeignKeyInfo]>] = [:]
         private var uniqueKeyLists: [String: [UniqueKey]] = [:]
+        private var indexTraitFacts: [String: IndexTraits] = [:]
 
         func primaryKey(_ table: String) -> Fact<PrimaryKeyInfo>? { primaryKeys[table.identifierKey] }
         func columns(in table: String) -> Fact<[ColumnInfo]>? { columnInfos[table.identifierKey] }
@@ -24,6 +25,7 @@ struct SchemaCache {
             foreignKeyInfos[table.identifierKey]
         }
         func uniqueKeys(of table: String) -> [UniqueKey]? { uniqueKeyLists[table.identifierKey] }
+        func indexTraits(of table: String) -> IndexTraits? { indexTraitFacts[table.identifierKey] }
 
         mutating func set(primaryKey: PrimaryKeyInfo?, of table: String) {
             primaryKeys[table.identifierKey] = Fact(value: primaryKey)
@@ -39,6 +41,9 @@ struct SchemaCache {
         }
         mutating func set(uniqueKeys keys: [UniqueKey], of table: String) {
             uniqueKeyLists[table.identifierKey] = keys
+        }
+        mutating func set(indexTraits traits: IndexTraits, of table: String) {
+            indexTraitFacts[table.identifierKey] = traits
         }
     }
 

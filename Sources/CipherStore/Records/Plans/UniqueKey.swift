@@ -108,10 +108,6 @@ extension Database {
         return UniqueKey(
             indexName: indexName, terms: terms, condition: parts.condition.map { "(\($0))" })
     }
-
-    private func pragma(_ name: String, _ argument: String, _ schemaID: DatabaseSchemaID) -> String {
-        "PRAGMA \(schemaID.name.quotedDatabaseIdentifier).\(name)(\(argument.quotedDatabaseIdentifier))"
-    }
 }
 
 /// The parts of a `CREATE INDEX` statement that SQLite accepted.

@@ -179,7 +179,7 @@ extension SQLExpression.Members {
             }
             writer.append(")")
         case .subquery(let subquery):
-            try subquery.writeInParentheses(to: writer)
+            try subquery.writeAsMembers(to: writer)
         case .table(let name):
             writer.appendQuoted(name)
         }

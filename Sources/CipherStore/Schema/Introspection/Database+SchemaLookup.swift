@@ -4,7 +4,7 @@ extension Database {
     ///
     /// All questions of the library go through here. They are not traced, because
     /// when they are asked depends on what is cached, and is nobody's concern.
-    private func schemaRows(_ sql: String) throws -> [Row] {
+    func schemaRows(_ sql: String) throws -> [Row] {
         try withoutTracing { try Row.fetchAll(self, sql: sql) }
     }
 
@@ -103,7 +103,7 @@ extension Database {
         return nil
     }
 
-    private func pragma(_ name: String, _ argument: String, _ schemaID: DatabaseSchemaID) -> String {
+    func pragma(_ name: String, _ argument: String, _ schemaID: DatabaseSchemaID) -> String {
         "PRAGMA \(schemaID.name.quotedDatabaseIdentifier).\(name)(\(argument.quotedDatabaseIdentifier))"
     }
 
