@@ -11,6 +11,8 @@ struct SchemaCache {
     struct Schema {
         /// The objects; nil until they are read.
         var objects: SchemaObjects?
+        /// Whether a view may have a left join; nil until it is looked for.
+        var hasViewWithLeftJoin: Bool?
         private var primaryKeys: [String: Fact<PrimaryKeyInfo>] = [:]
         private var columnInfos: [String: Fact<[ColumnInfo]>] = [:]
         private var indexInfos: [String: Fact<[IndexInfo]>] = [:]

@@ -26,7 +26,9 @@ extension Relation {
             try change.write(table, to: writer)
             if let condition = try isDirect ? condition(writer.database) : identification(table) {
                 writer.append(" WHERE ")
-                try condition.write(to: writer)
+                let sources = isDirect ? try JoinedSources(self, avoiding: []).sources : []
+                let conditions = PlannedConditions(sources: sources, writer: writer)
+                try conditions.planned(condition).write(to: writer)
             }
             // SQLite's grammar has it between the condition and the limit.
             try writeReturning(selection, to: writer)

@@ -191,14 +191,17 @@ extension Relation {
         writer.append(" ON ")
         // What a left join is made by finds rows of the joined table only.
         try writer.planning(byIdentity: source.isOptional ? true : nil) {
-            try SQLExpression.joined(.and, operands.flatMap(\.conjuncts)).write(to: writer)
+            let conditions = PlannedConditions(sources: joined.sources, writer: writer)
+            let conjuncts = try operands.flatMap(\.conjuncts).map { try conditions.planned($0) }
+            try SQLExpression.joined(.and, conjuncts).write(to: writer)
         }
     }
 
     private func writeConditions(_ joined: JoinedSources, to writer: SQLWriter) throws {
         if let condition = try condition(writer.database) {
             writer.append(" WHERE ")
-            try condition.write(to: writer)
+            let conditions = PlannedConditions(sources: joined.sources, writer: writer)
+            try conditions.planned(condition).write(to: writer)
         }
         let groups = try joined.sources.flatMap { source in
             try source.relation.grouping.flatMap { try $0.expressions(writer.database) }

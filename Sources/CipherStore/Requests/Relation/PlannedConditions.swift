@@ -1,0 +1,127 @@
+/// The conditions of a statement, in the form by which the engine finds the right rows.
+///
+/// SQLite 3.15 leaves values of other rows in the columns of one that a left join has not found, where it looks for
+/// alternatives by indexes. See `EngineFeatures.misplansIndexes`.
+struct PlannedConditions {
+    let sources: [JoinedSource]
+    let writer: SQLWriter
+
+    /// A condition that rows must meet.
+    ///
+    /// - parameter scope: The position of the source that bare columns belong to, or nil when it is not known.
+    func planned(_ condition: SQLExpression, scope: Int? = 0) throws -> SQLExpression {
+        guard writer.features.misplansIndexes else { return condition }
+        switch condition.node {
+        case .joined(.and, let operands):
+            return SQLExpression(.joined(.and, try operands.map { try planned($0, scope: scope) }))
+        case .aliased(let alias, let operand):
+            return SQLExpression(.aliased(alias, try planned(operand, scope: position(of: alias))))
+        case .detached(let operand):
+            return SQLExpression(.detached(try planned(operand, scope: nil)))
+        case .deferred(let make):
+            return try planned(make(writer.database), scope: scope)
+        case .joined(.or, _):
+            return try concernsAbsentRows(condition, scope) ? condition.unplanned : condition
+        case .literal(let sql) where sql.hasAlternatives:
+            return try concernsAbsentRows(condition, scope) ? condition.unplanned : condition
+        default:
+            return condition
+        }
+    }
+
+    private func position(of alias: SourceIdentity) -> Int? {
+        sources.firstIndex { source in
+            source.identity === alias || source.relation.aliases.contains { $0 === alias }
+        }
+    }
+
+    /// Whether the condition may be about rows that a left join does not find.
+    private func concernsAbsentRows(_ condition: SQLExpression, _ scope: Int?) throws -> Bool {
+        switch condition.node {
+        case .aliased(let alias, let operand): try concernsAbsentRows(operand, position(of: alias))
+        case .column, .fastPrimaryKey, .rowExists: try mayLackRows(scope)
+        case .literal, .deferred, .detached, .tableMatch: try mayLackRows(nil)
+        default: try condition.operands.contains { try concernsAbsentRows($0, scope) }
+        }
+    }
+
+    private func mayLackRows(_ scope: Int?) throws -> Bool {
+        guard let scope else { return try sources.contains(where: mayLackRows) }
+        return try mayLackRows(sources[scope])
+    }
+
+    /// Whether the source may have rows that are absent, and can be looked for by an index.
+    private func mayLackRows(_ source: JoinedSource) throws -> Bool {
+        let db = writer.database
+        let traits = try source.relation.source.tableName.flatMap { try db.indexTraits(of: $0) }
+        if source.isOptional { return traits?.isIndexed ?? true }
+        if traits != nil { return false }
+        // The left join may be within the view or the common table.
+        if source.relation.source.tableName != nil { return try db.hasViewWithLeftJoin() }
+        return writer.sql.mayHaveLeftJoin
+    }
+}
+
+extension SQLExpression {
+    /// The expression in a form that says nothing to the planner.
+    fileprivate var unplanned: SQLExpression { SQLExpression(.prefix("+", self)) }
+
+    /// What the expression is made of, other than queries.
+    fileprivate var operands: [SQLExpression] {
+        switch node {
+        case .prefix(_, let operand), .not(let operand), .collated(let operand, _), .cast(let operand, _),
+            .json(let operand), .isEmpty(let operand, _), .aliased(_, let operand), .detached(let operand),
+            .tableMatch(let operand), .isIn(let operand, .subquery, _), .isIn(let operand, .table, _):
+            [operand]
+        case .isIn(let operand, .expressions(let members), _): [operand] + members
+        case .infix(_, let left, let right), .equality(_, let left, let right),
+            .like(let left, let right, _, _), .jsonAccess(let left, let right, _):
+            [left, right]
+        case .between(let operand, let lower, let upper, _): [operand, lower, upper]
+        case .joined(_, let operands), .rowValue(let operands): operands
+        case .function(let call): call.arguments
+        case .value, .column, .literal, .subquery, .exists, .fastPrimaryKey, .rowExists, .deferred: []
+        }
+    }
+}
+
+extension SQL {
+    /// Whether the text has the word OR, and can stand in parentheses.
+    fileprivate var hasAlternatives: Bool {
+        let texts = elements.map { if case .sql(let text, _) = $0 { text } else { "" } }
+        guard !texts.contains(where: { $0.contains("--") }) else { return false }
+        return texts.contains { text in
+            let words = text.foldedIdentifier.utf8.split { byte in !Self.isPartOfWord(byte) }
+            return words.contains { $0.elementsEqual("or".utf8) }
+        }
+    }
+
+    /// Whether an ASCII letter in lower case, a digit, an underscore or a part of another character.
+    private static func isPartOfWord(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"),
+            128...:
+            true
+        default: false
+        }
+    }
+}
+
+extension String {
+    fileprivate var mayHaveLeftJoin: Bool { foldedIdentifier.contains("left") }
+}
+
+extension Database {
+    /// Whether a view may have a left join.
+    fileprivate func hasViewWithLeftJoin() throws -> Bool {
+        try schemaIDs().contains { schemaID in
+            if let known = schemaCache[schemaID].hasViewWithLeftJoin { return known }
+            // The objects are read with the version of the schema.
+            _ = try objects(of: schemaID)
+            let views = try schemaRows("SELECT sql FROM \(schemaID.masterTable) WHERE type = 'view'")
+            let isFound = views.contains { row in (row["sql"] as String?)?.mayHaveLeftJoin == true }
+            schemaCache[schemaID].hasViewWithLeftJoin = isFound
+            return isFound
+        }
+    }
+}
