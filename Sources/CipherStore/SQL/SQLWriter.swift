@@ -68,6 +68,9 @@ final class SQLWriter {
     /// Whether rows may be found by `IS`, where the statement alone doesn't tell.
     private var mayPlanByIdentity: Bool?
 
+    /// Where the rows of the innermost SELECT come from, while what it gives is written.
+    var selectedSources: [JoinedSource] = []
+
     init(_ database: Database, style: ValueStyle = .arguments) {
         self.database = database
         self.style = style

@@ -120,7 +120,7 @@ extension Relation {
         let commonTables = joined.sources.flatMap(\.relation.commonTables)
         try writer.withFrame(names, scope: scope, commonTables: commonTables.map(\.name)) {
             try Self.writeCommonTables(commonTables, to: writer)
-            try head(joined)
+            try writer.selecting(from: joined.sources) { try head(joined) }
             writer.append(" FROM ")
             for source in joined.sources { try Self.writeFrom(source, joined, to: writer) }
             try writeConditions(joined, to: writer)

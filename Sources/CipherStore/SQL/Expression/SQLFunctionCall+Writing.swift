@@ -6,7 +6,12 @@ extension SQLFunctionCall {
         }
         writer.append(name)
         writer.append(isDistinct ? "(DISTINCT " : "(")
-        try writeArguments(to: writer)
+        if try misplansMinimum(in: writer) {
+            writer.append("+")
+            try arguments[0].write(to: writer, isOperand: true)
+        } else {
+            try writeArguments(to: writer)
+        }
         try writeOrdering(to: writer)
         writer.append(")")
         guard let filter else { return }
