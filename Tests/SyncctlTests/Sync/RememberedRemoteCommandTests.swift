@@ -185,6 +185,8 @@ import Testing
 
     @Test func pausesGrowWhileItFails() throws {
         #expect(PauseArgument(argument: "5m")?.seconds == 300)
+        let wrong = try place.run(["sync", place.path("a.db"), "--every", "0s"] + own)
+        #expect(wrong.status == 64 && wrong.errors.contains("write it as 30s, 5m, 2h or 1d"))
         for text in ["", "5", "0s", "m", "-1s", "5x", "99999999999d"] {
             #expect(PauseArgument(argument: text) == nil, "\(text)")
         }

@@ -41,7 +41,8 @@ struct LogCommand: ParsableCommand {
             valueName: "replica"))
     var by: String?
 
-    @Option(help: ArgumentHelp("Changes from then on only.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("Changes from then on only.", valueName: "time"), transform: TimeArgument.parse)
     var since: TimeArgument?
 
     @Flag(help: "Show the values that the columns hold now.")

@@ -11,7 +11,7 @@ struct RunOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Go on until Ctrl-C, with so much time in between: 30s, 5m or 2h. After a failure it takes longer.",
-            valueName: "time"))
+            valueName: "time"), transform: PauseArgument.parse)
     var every: PauseArgument?
 
     @Option(
@@ -38,7 +38,9 @@ struct RunOptions: ParsableArguments {
 }
 
 /// A time between two runs.
-package struct PauseArgument: ExpressibleByArgument, Equatable {
+package struct PauseArgument: FormedArgument, Equatable {
+    package static let forms = "30s, 5m, 2h or 1d"
+
     /// The time.
     package let seconds: Int
 

@@ -9,7 +9,7 @@ import ArgumentParser
 #endif
 
 /// A moment on the command line: a date, a date with a time, or how long ago.
-struct TimeArgument: ExpressibleByArgument, Sendable {
+struct TimeArgument: FormedArgument {
     private enum Meaning {
         case ago(milliseconds: Int64)
         case moment(milliseconds: Int64)
@@ -18,7 +18,7 @@ struct TimeArgument: ExpressibleByArgument, Sendable {
     }
 
     /// The forms that are understood, for help and messages.
-    static let forms = "2026-11-21, \"2026-11-21 14:30\", 2026-11-21T14:30:00Z, 90m, 12h or 7d"
+    package static let forms = "2026-11-21, \"2026-11-21 14:30\", 2026-11-21T14:30:00Z, 90m, 12h or 7d"
 
     private let text: String
     private let meaning: Meaning

@@ -1,7 +1,9 @@
-import ArgumentParser
+import SyncctlCommands
 
 /// A number of bytes on the command line: `500M`, `10G`, `2T`, or digits alone.
-struct ByteSize: ExpressibleByArgument, Equatable {
+struct ByteSize: FormedArgument, Equatable {
+    static let forms = "500M, 10G, 2T, or a number of bytes"
+
     /// How many bytes.
     let byteCount: Int64
 

@@ -86,7 +86,7 @@ struct RelayCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The most bytes of each channel, such as 500M or 10G (default: 1G).", valueName: "size"))
+            "The most bytes of each channel, such as 500M or 10G (default: 1G).", valueName: "size"), transform: ByteSize.parse)
     var quota: ByteSize?
 
     @Option(
@@ -117,7 +117,7 @@ struct RelayCommand: ParsableCommand {
             "The most memory of answers that wait to be sent, such as 1G (default: 256M).",
             discussion: """
                 One address has a quarter of it, or what --requests-per-second makes of that.
-                """, valueName: "size"))
+                """, valueName: "size"), transform: ByteSize.parse)
     var answerMemory: ByteSize?
 
     @OptionGroup var global: GlobalOptions

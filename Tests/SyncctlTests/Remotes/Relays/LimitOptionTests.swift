@@ -34,6 +34,12 @@ import Testing
         #expect(both.channelWatchCountMax == 9_000 && both.addressWatchCountMax == usual.watchCountMax)
     }
 
+    @Test func aSizeThatIsNoneIsToldWithTheFormsOfOne() throws {
+        let error = #expect(throws: (any Error).self) { _ = try relay("--quota", "10X") }
+        #expect(RelayCommand.message(for: try #require(error)).contains("write it as 500M, 10G, 2T"))
+        #expect(try RelayCommand.parse(["--storage", "relay.db", "--quota", "10g"]).quota?.byteCount == 10 << 30)
+    }
+
     @Test func withoutTLSARelayIsForThisMachineOnly() throws {
         #expect(throws: (any Error).self) {
             _ = try relay("--plaintext-on-loopback", "--listen", "0.0.0.0:7444")
