@@ -10,7 +10,7 @@ package struct CommandContext {
     let environment: [String: String]
     package let terminal: Terminal
     /// How long a store is waited for that another process uses, in seconds.
-    var busySeconds: Double = 5
+    package var busySeconds: Double = 5
     /// The store that the command works on, for hints that name it: the first that it opens.
     private let subject = Subject()
 

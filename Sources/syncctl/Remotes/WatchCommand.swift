@@ -30,7 +30,19 @@ struct WatchCommand: ParsableCommand {
 
     @OptionGroup var options: StoreOptions
     @OptionGroup var remote: RemoteOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Wait so long for a store that another process uses (default: 5).", valueName: "seconds"))
+    var wait: Double?
+
     @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if let wait, !(wait >= 0 && wait <= 86_400) {
+            throw ValidationError("--wait takes seconds, up to 86400")
+        }
+    }
 
     private struct Document: Encodable {
         let messageType: String
@@ -53,6 +65,8 @@ struct WatchCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
+            var context = context
+            if let wait { context.busySeconds = wait }
             try StoreFileCheck.requireStore(options.store)
             let choice = try WatchedRemote(options: options, remote: remote, global: global, context)
             switch choice.kind {

@@ -86,7 +86,8 @@ struct RelayCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The most bytes of each channel, such as 500M or 10G (default: 1G).", valueName: "size"), transform: ByteSize.parse)
+            "The most bytes of each channel, such as 500M or 10G (default: 1G).", valueName: "size"),
+        transform: ByteSize.parse)
     var quota: ByteSize?
 
     @Option(
@@ -120,11 +121,14 @@ struct RelayCommand: ParsableCommand {
                 """, valueName: "size"), transform: ByteSize.parse)
     var answerMemory: ByteSize?
 
+    @Argument(help: .hidden) var rest: [String] = []
+
     @OptionGroup var global: GlobalOptions
 
     private static let answerMemories: ClosedRange<Int64> = (1 << 20)...(1 << 40)
 
     func validate() throws {
+        if let word = rest.first { throw ValidationError("a relay takes options only, and no \(word)") }
         guard storage == nil || storageFile == nil else {
             throw ValidationError("--storage and --storage-file exclude each other")
         }

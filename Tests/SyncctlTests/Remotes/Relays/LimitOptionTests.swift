@@ -37,7 +37,18 @@ import Testing
     @Test func aSizeThatIsNoneIsToldWithTheFormsOfOne() throws {
         let error = #expect(throws: (any Error).self) { _ = try relay("--quota", "10X") }
         #expect(RelayCommand.message(for: try #require(error)).contains("write it as 500M, 10G, 2T"))
-        #expect(try RelayCommand.parse(["--storage", "relay.db", "--quota", "10g"]).quota?.byteCount == 10 << 30)
+        #expect(
+            try RelayCommand.parse(["--storage", "relay.db", "--quota", "10g"]).quota?.byteCount == 10 << 30)
+    }
+
+    @Test func aRelayTakesNoWords() throws {
+        let error = #expect(throws: (any Error).self) { _ = try RelayCommand.parse(["list"]) }
+        #expect(RelayCommand.message(for: try #require(error)).contains("no list"))
+    }
+
+    @Test func aWatchWaitsForAStoreAsLongAsItIsTold() throws {
+        #expect(try WatchCommand.parse(["a.db", "--wait", "3"]).wait == 3)
+        #expect(throws: (any Error).self) { _ = try WatchCommand.parse(["a.db", "--wait", "-1"]) }
     }
 
     @Test func withoutTLSARelayIsForThisMachineOnly() throws {
