@@ -1,4 +1,5 @@
 import Foundation
+import SyncBucket
 import SyncEngine
 import Synchronization
 import Testing
