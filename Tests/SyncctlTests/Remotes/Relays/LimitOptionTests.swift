@@ -36,14 +36,16 @@ import Testing
 
     @Test func aSizeThatIsNoneIsToldWithTheFormsOfOne() throws {
         let error = #expect(throws: (any Error).self) { _ = try relay("--quota", "10X") }
-        #expect(RelayCommand.message(for: try #require(error)).contains("write it as 500M, 10G, 2T"))
-        #expect(
-            try RelayCommand.parse(["--storage", "relay.db", "--quota", "10g"]).quota?.byteCount == 10 << 30)
+        let message = try RelayCommand.message(for: #require(error))
+        #expect(message.contains("write it as 500M, 10G, 2T"), "\(message)")
+        let quota = try RelayCommand.parse(["--storage", "relay.db", "--quota", "10g"]).quota
+        #expect(quota?.byteCount == 10 << 30)
     }
 
     @Test func aRelayTakesNoWords() throws {
         let error = #expect(throws: (any Error).self) { _ = try RelayCommand.parse(["list"]) }
-        #expect(RelayCommand.message(for: try #require(error)).contains("no list"))
+        let message = try RelayCommand.message(for: #require(error))
+        #expect(message.contains("no list"), "\(message)")
     }
 
     @Test func aWatchWaitsForAStoreAsLongAsItIsTold() throws {
