@@ -63,8 +63,11 @@ extension Failure {
     /// The words for a place that does not do what it was asked for.
     init(_ error: MailboxError) {
         let isOutOfReach = error.code == .unreachable
+        // A message that begins with the host needs no URL of it before.
+        let authority = error.location?.components(separatedBy: "://").last?.split(separator: "/").first
+        let isNamed = authority.map { error.message.hasPrefix("\($0) ") } ?? false
         self.init(
-            "\(error)",
+            isNamed ? error.message : "\(error)",
             hints: isOutOfReach ? ["try again later; what was not finished goes on then"] : [],
             status: isOutOfReach ? .remoteUnreachable : .failure)
     }

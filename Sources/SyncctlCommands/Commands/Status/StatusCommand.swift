@@ -183,7 +183,9 @@ struct StatusCommand: ParsableCommand {
         var lines: [String] = []
         for remote in status.remotes {
             // The hints of a command are for the moment of its failure.
-            if let error = remote.lastError?.components(separatedBy: "\nhint: ").first {
+            if var error = remote.lastError?.components(separatedBy: "\nhint: ").first {
+                // The name of the remote stands before it.
+                if error.hasPrefix("\(remote.name): ") { error.removeFirst(remote.name.count + 2) }
                 let age = HumanFormat.age(of: remote.lastAttemptMilliseconds, now: now)
                 lines.append(
                     "  \(style.yellow(remote.failureCount == 0 ? "refused" : "failed"))  \(PrintableText.escaped(remote.name)) (\(age)): \(PrintableText.escaped(error))"

@@ -42,6 +42,18 @@
             return next
         }
 
+        @Test func aRelayThatIsAwayIsNamedOnce() throws {
+            let relay = try RelayProcess(place)
+            #expect(try share(relay).status == 0)
+            #expect(relay.stop() == 0)
+            let result = try place.run(["sync", place.path("a.db")] + own("a"))
+            let line = try #require(result.errors.split(separator: "\n").first { $0.contains("error: ") })
+            #expect(result.status == 13 && line.components(separatedBy: "127.0.0.1:").count == 2, "\(line)")
+            let status = try place.succeed(["status", place.path("a.db")] + own("a")).output
+            let failed = try #require(status.split(separator: "\n").first { $0.contains("failed  ") })
+            #expect(failed.components(separatedBy: "https://").count == 2, "\(failed)")
+        }
+
         @Test func aRelayWhosePortIsTakenBeginsNoStorage() throws {
             let relay = try RelayProcess(place)
             let words = ["relay", "--storage", place.path("new.db"), "--listen", "127.0.0.1:\(relay.port)"]
