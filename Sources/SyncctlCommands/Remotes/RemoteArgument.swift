@@ -89,6 +89,17 @@ package enum RemoteArgument: Equatable, Sendable {
         }
     }
 
+    /// The address of a bucket or of a store behind ssh that a path was meant for, such as `s3:/bucket/prefix`; nil for others.
+    static func address(meantBy path: String) -> String? {
+        for scheme in [BucketArgument.scheme, sshScheme] {
+            let name = scheme.prefix { $0 != "/" }
+            guard path.hasPrefix(name), !path.hasPrefix(scheme) else { continue }
+            let rest = path.dropFirst(name.count).drop { $0 == "/" }
+            if !rest.isEmpty { return scheme + rest }
+        }
+        return nil
+    }
+
     /// How a shared folder is spelled in commands that hints give.
     static func words(forFolder path: String) -> String { folderScheme + CommandWords.quoted(path) }
 }

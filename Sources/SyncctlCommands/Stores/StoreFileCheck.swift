@@ -105,6 +105,9 @@ package enum StoreFileCheck {
         try requireNoDeadLink(path)
         switch FileContent(ofFile: path) {
         case .missing:
+            if let address = RemoteArgument.address(meantBy: path) {
+                throw Failure.missing(path, hints: ["did you mean: \(CommandWords.quoted(address))"])
+            }
             throw Failure.missing(
                 path,
                 hints: [

@@ -88,6 +88,15 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            ("s3:/my-bucket/notes", "s3://my-bucket/notes"), ("s3:my-bucket/notes", "s3://my-bucket/notes"),
+            ("ssh:/host/a.db", "ssh://host/a.db"), ("s3.db", nil), ("s3:", nil), ("s3://b", nil),
+        ] as [(String, String?)])
+    func anAddressThatLacksASlashIsSuggestedWhole(path: String, address: String?) {
+        #expect(RemoteArgument.address(meantBy: path) == address)
+    }
+
     @Test func oneThatFailedIsNotRemembered() throws {
         let result = try place.run(["sync", place.path("a.db"), "--remote", place.path("none.db")] + both)
         #expect(result.status == 10)
