@@ -90,6 +90,21 @@ import Testing
         #expect(rows == ["Groceriesof b5", "Holidayssea of a12"])
     }
 
+    @Test func aValueThatIsThereAgainIsToldOfAConflictThatIsOpen() throws {
+        try makeConflicts()
+        let lost = try #require(
+            try conflicts([]).first {
+                $0["reason"] as? String == "newer" && $0["column"] as? String == "body"
+            })
+        let id = "\(try #require(lost["id"] as? Int))"
+        let show = ["conflicts", "show", place.path("a.db"), id] + own("a")
+        #expect(try !place.succeed(show).output.contains("there again"))
+        try execute("a.db", "a", "UPDATE note SET body = 'milk of a' WHERE title = 'Groceries'")
+        let shown = try place.succeed(show).output
+        #expect(shown.contains("there again; close it with: syncctl conflicts resolve"), "\(shown)")
+        #expect(shown.contains("\(id) --keep"))
+    }
+
     @Test func aColumnIsMadeACounterAndCounts() throws {
         try makeConflicts()
         let wrong = try place.run(["track", place.path("a.db"), "note", "--counter", "stars"] + own("a"))

@@ -67,6 +67,16 @@ struct ConflictsShowCommand: ParsableCommand {
                 .init("\(other.column) \(ConflictText.value(other.lost, columns: 200))"),
             ])
         }
+        // Another replica may have brought the value back, which closes nothing here.
+        if conflict.resolution == nil, detail.current == conflict.lost {
+            let store = CommandWords.path(options.store)
+            table.addRow([
+                .init("so", .dim),
+                .init(
+                    "the value is there again; close it with: syncctl conflicts resolve \(store) \(conflict.id) --keep"
+                ),
+            ])
+        }
         return (["\(style.bold("conflict \(conflict.id)"))  \(state)"] + table.lines(style: style))
             .joined(separator: "\n")
     }
