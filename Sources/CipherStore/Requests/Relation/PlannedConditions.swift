@@ -1,7 +1,7 @@
 /// The conditions of a statement, in the form by which the engine finds the right rows.
 ///
-/// SQLite 3.15 leaves values of other rows in the columns of one that a left join has not found, where it looks for
-/// alternatives by indexes. See `EngineFeatures.misplansIndexes`.
+/// SQLite 3.15 can't carry out some joins by `IN` of several columns. Where it looks for alternatives by indexes, it leaves
+/// values of other rows in the columns of one that a left join has not found. See `EngineFeatures.misplansIndexes`.
 struct PlannedConditions {
     let sources: [JoinedSource]
     let writer: SQLWriter
@@ -20,6 +20,8 @@ struct PlannedConditions {
             return SQLExpression(.detached(try planned(operand, scope: nil)))
         case .deferred(let make):
             return try planned(make(writer.database), scope: scope)
+        case .isIn(let row, _, let isNegated) where row.isRow && sources.count > 1:
+            return try isNegated ? condition.unplanned : ofOneTable(condition, scope)
         case .joined(.or, _):
             return try concernsAbsentRows(condition, scope) ? condition.unplanned : condition
         case .literal(let sql) where sql.hasAlternatives:
@@ -27,6 +29,20 @@ struct PlannedConditions {
         default:
             return condition
         }
+    }
+
+    /// A condition on rows of several columns, asked of a table alone: by its own key.
+    ///
+    /// SQLite 3.15 can't carry out joins by it where a column of it is equal to one of another table.
+    private func ofOneTable(_ condition: SQLExpression, _ scope: Int?) throws -> SQLExpression {
+        guard let scope, let table = sources[scope].relation.source.tableName,
+            try writer.database.tableExists(table),
+            try writer.database.fastPrimaryKeyColumns(of: table).count == 1
+        else { return condition.unplanned }
+        var rows = Relation(source: .table(table), selection: [.fastPrimaryKey(of: table)])
+        rows.filters = [condition]
+        return SQLExpression(
+            .isIn(.fastPrimaryKey, .subquery(SQLSubquery(.relation(rows))), isNegated: false))
     }
 
     private func position(of alias: SourceIdentity) -> Int? {
@@ -63,6 +79,9 @@ struct PlannedConditions {
 }
 
 extension SQLExpression {
+    /// Whether the expression has several columns.
+    fileprivate var isRow: Bool { if case .rowValue(let columns) = node { columns.count > 1 } else { false } }
+
     /// The expression in a form that says nothing to the planner.
     fileprivate var unplanned: SQLExpression { SQLExpression(.prefix("+", self)) }
 
