@@ -7,8 +7,7 @@ extension SQLSubquery {
     /// where they find no NULL. With a condition they don't.
     func writeAsMembers(to writer: SQLWriter) throws {
         guard writer.features.misplansIndexes, case .relation(var relation) = node, relation.isWholeTable,
-            let table = relation.source.tableName,
-            try writer.database.indexTraits(of: table)?.leavesOutRows == true
+            try relation.isMissingInIndexes(writer.database)
         else { return try writeInParentheses(to: writer) }
         relation.filters = [SQL(sql: "1").sqlExpression]
         try SQLSubquery(.relation(relation)).writeInParentheses(to: writer)
@@ -20,5 +19,18 @@ extension Relation {
     fileprivate var isWholeTable: Bool {
         filters.isEmpty && grouping.isEmpty && groupFilters.isEmpty && limit == nil && !isDistinct
             && !children.contains(where: \.isJoined)
+    }
+
+    /// Whether an index on what is selected may not have all of it.
+    fileprivate func isMissingInIndexes(_ db: Database) throws -> Bool {
+        guard let table = source.tableName,
+            let columns = try db.indexTraits(of: table)?.columnsWithoutAllRows,
+            !columns.isEmpty
+        else { return false }
+        return try resolvedSelection(db).contains { selection in
+            guard case .expression(let expression) = selection.node, case .column(let name) = expression.node
+            else { return !selection.isAggregate }
+            return columns.contains(name.foldedIdentifier)
+        }
     }
 }

@@ -3,8 +3,8 @@ struct IndexTraits {
     /// Whether there is an index, also that of a key.
     var isIndexed = false
 
-    /// Whether an index leaves rows out, or has NULL elsewhere than at its start.
-    var leavesOutRows = false
+    /// The columns of indexes that leave rows out, or have NULL elsewhere than at their start, in lower case.
+    var columnsWithoutAllRows: Set<String> = []
 
     /// Whether an index has several columns or expressions.
     var hasSeveralColumns = false
@@ -32,7 +32,9 @@ extension Database {
             let columns = try schemaRows(pragma("index_xinfo", name, schemaID)).filter { $0["key"] == 1 }
             traits.isIndexed = true
             if index["partial"] == 1 || columns.contains(where: { $0["desc"] == 1 }) {
-                traits.leavesOutRows = true
+                // An expression has no name.
+                let names = columns.compactMap { $0["name"] as String? }
+                traits.columnsWithoutAllRows.formUnion(names.map(\.foldedIdentifier))
             }
             if columns.count > 1 { traits.hasSeveralColumns = true }
         }

@@ -59,6 +59,14 @@ private struct Player: TableRecord {}
         }
     }
 
+    @Test func otherColumnsAreLookedUpBesideAPartialIndex() throws {
+        try makeQueue("CREATE INDEX active ON player (teamId) WHERE retired IS NULL;").read { db in
+            let ids = Player.select(Column("id"))
+            let (sql, _) = try SQL("\(Team.filter(ids.contains(Column("id"))))").build(db)
+            #expect(sql.hasSuffix(#"WHERE "id" IN (SELECT "id" FROM "player")"#), "\(sql)")
+        }
+    }
+
     @Test func newEnginesGetTheRequestAsItIs() throws {
         guard EngineFeatures.current.sqliteVersionNumber >= 3_046_000 else { return }
         try makeQueue("CREATE INDEX active ON player (teamId) WHERE retired IS NULL;").read { db in
