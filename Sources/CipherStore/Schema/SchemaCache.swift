@@ -11,8 +11,8 @@ struct SchemaCache {
     struct Schema {
         /// The objects; nil until they are read.
         var objects: SchemaObjects?
-        /// Whether a view may have a left join; nil until it is looked for.
-        var hasViewWithLeftJoin: Bool?
+        /// What the texts of the objects tell; nil until they are read.
+        var texts: SchemaTexts?
         private var primaryKeys: [String: Fact<PrimaryKeyInfo>] = [:]
         private var columnInfos: [String: Fact<[ColumnInfo]>] = [:]
         private var indexInfos: [String: Fact<[IndexInfo]>] = [:]

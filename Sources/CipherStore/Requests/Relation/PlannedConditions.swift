@@ -129,18 +129,3 @@ extension SQL {
 extension String {
     fileprivate var mayHaveLeftJoin: Bool { foldedIdentifier.contains("left") }
 }
-
-extension Database {
-    /// Whether a view may have a left join.
-    fileprivate func hasViewWithLeftJoin() throws -> Bool {
-        try schemaIDs().contains { schemaID in
-            if let known = schemaCache[schemaID].hasViewWithLeftJoin { return known }
-            // The objects are read with the version of the schema.
-            _ = try objects(of: schemaID)
-            let views = try schemaRows("SELECT sql FROM \(schemaID.masterTable) WHERE type = 'view'")
-            let isFound = views.contains { row in (row["sql"] as String?)?.mayHaveLeftJoin == true }
-            schemaCache[schemaID].hasViewWithLeftJoin = isFound
-            return isFound
-        }
-    }
-}

@@ -6,11 +6,21 @@ extension SQLSubquery {
     /// Old engines look the rows of a whole table up in an index, also in one that leaves rows out, or in a descending one,
     /// where they find no NULL. With a condition they don't.
     func writeAsMembers(to writer: SQLWriter) throws {
-        guard writer.features.misplansIndexes, case .relation(var relation) = node, relation.isWholeTable,
-            try relation.isMissingInIndexes(writer.database)
-        else { return try writeInParentheses(to: writer) }
-        relation.filters = [SQL(sql: "1").sqlExpression]
-        try SQLSubquery(.relation(relation)).writeInParentheses(to: writer)
+        guard writer.features.misplansIndexes else { return try writeInParentheses(to: writer) }
+        switch node {
+        case .relation(var relation):
+            if try relation.isWholeTable && relation.isMissingInIndexes(writer.database) {
+                relation.filters = [SQL(sql: "1").sqlExpression]
+            }
+            try SQLSubquery(.relation(relation)).writeInParentheses(to: writer)
+        case .literal:
+            guard try writer.database.hasIndexWithoutAllRows() else {
+                return try writeInParentheses(to: writer)
+            }
+            writer.append("(SELECT * FROM ")
+            try writeInParentheses(to: writer)
+            writer.append(" WHERE 1)")
+        }
     }
 }
 

@@ -41,3 +41,50 @@ extension Database {
         return traits
     }
 }
+
+// What the texts of a schema tell about any table, where it is not known which one is meant.
+extension Database {
+    /// Whether a view may have a left join.
+    func hasViewWithLeftJoin() throws -> Bool {
+        try schemaIDs().contains { schemaID in
+            try schemaTexts(schemaID).hasViewWithLeftJoin
+        }
+    }
+
+    /// Whether an index may leave rows out, or have NULL elsewhere than at its start.
+    func hasIndexWithoutAllRows() throws -> Bool {
+        try schemaIDs().contains { schemaID in
+            try schemaTexts(schemaID).hasIndexWithoutAllRows
+        }
+    }
+
+    private func schemaTexts(_ schemaID: DatabaseSchemaID) throws -> SchemaTexts {
+        if let texts = schemaCache[schemaID].texts { return texts }
+        // The objects are read with the version of the schema.
+        _ = try objects(of: schemaID)
+        let sql = "SELECT type, sql FROM \(schemaID.masterTable) WHERE type IN ('view', 'index', 'table')"
+        var texts = SchemaTexts()
+        for row in try schemaRows(sql) {
+            guard let text = (row["sql"] as String?)?.foldedIdentifier else { continue }
+            switch row["type"] as String {
+            case "view": if text.contains("left") { texts.hasViewWithLeftJoin = true }
+            case "index" where text.contains("where"): texts.hasIndexWithoutAllRows = true
+            // The index of a constraint is told by its table.
+            default:
+                let words = text.split { " \n\t,()".contains($0) }
+                if words.contains("desc") { texts.hasIndexWithoutAllRows = true }
+            }
+        }
+        schemaCache[schemaID].texts = texts
+        return texts
+    }
+}
+
+/// What the texts of a schema tell.
+struct SchemaTexts {
+    /// Whether a view may have a left join.
+    var hasViewWithLeftJoin = false
+
+    /// Whether an index may leave rows out, or have NULL elsewhere than at its start.
+    var hasIndexWithoutAllRows = false
+}

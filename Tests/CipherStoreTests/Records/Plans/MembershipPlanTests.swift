@@ -40,6 +40,18 @@ private struct Player: TableRecord {}
         }
     }
 
+    @Test func requestsInSQLHaveAllRows() throws {
+        try makeQueue("CREATE INDEX active ON player (teamId) WHERE retired IS NULL;").read { db in
+            let teams = Team.select(Column("id"), as: Int64.self).orderByPrimaryKey()
+            let all: SQLRequest<Int64?> = "SELECT teamId FROM player"
+            let met = try teams.filter(all.contains(Column("id"))).fetchAll(db)
+            #expect(met == [1, 2])
+            let some: SQLRequest<Int64?> = "SELECT teamId FROM player WHERE retired > \(2000)"
+            let retired = try teams.filter(some.contains(Column("id"))).fetchAll(db)
+            #expect(retired == [2])
+        }
+    }
+
     @Test func aDescendingIndexHasNullAtItsEnd() throws {
         let index = """
             INSERT INTO player (teamId) VALUES (NULL);
