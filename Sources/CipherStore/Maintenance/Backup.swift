@@ -71,7 +71,10 @@ extension Database {
     /// Runs a block in a transaction that has begun to read.
     private func withReadTransaction(_ body: () throws -> Void) throws {
         let isInTransaction = isInsideTransaction
-        if !isInTransaction { try withoutTracing { try execute(sql: "BEGIN DEFERRED TRANSACTION") } }
+        if !isInTransaction {
+            forgetDoubtfulPages()
+            try withoutTracing { try execute(sql: "BEGIN DEFERRED TRANSACTION") }
+        }
         do {
             _ = try withoutTracing { try Int.fetchOne(self, sql: Self.probeSQL) }
             try body()

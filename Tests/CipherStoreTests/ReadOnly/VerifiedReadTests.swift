@@ -164,4 +164,89 @@ import Testing
         #expect(afterAWrite == nil)
         try queue.close()
     }
+
+    // MARK: Files that are read as they are
+
+    /// A connection to the damaged store, which SQLite reads as it is.
+    private func damagedFileAsItIs() throws -> Database {
+        try makeQueue().close()
+        try damage()
+        return try Database(
+            path: path, configuration: .keyed("passphrase"), keyCache: KeyCache(),
+            mode: try #require(OpeningMode.immutable(path)))
+    }
+
+    private func expectDamage(_ db: Database) {
+        db.readOnlyBlocks.beginAccess(isSnapshot: true)
+        let error = #expect(throws: DatabaseError.self) { try db.readSnapshot(large) }
+        #expect(error?.storeError?.code == .damaged || error?.resultCode == .SQLITE_CORRUPT)
+    }
+
+    private func expectReadOfSmall(_ db: Database) throws {
+        db.readOnlyBlocks.beginAccess(isSnapshot: true)
+        #expect(try db.readSnapshot(small) == 1)
+    }
+
+    @Test func aDamagedPageOfAFileThatIsReadAsItIsIsNoticedEachTime() throws {
+        let db = try damagedFileAsItIs()
+        defer { db.dispose() }
+        for _ in 0..<2 {
+            for _ in 0..<2 { try expectReadOfSmall(db) }
+            for _ in 0..<2 { expectDamage(db) }
+        }
+        // The error of a block comes before the check.
+        for _ in 0..<2 {
+            db.readOnlyBlocks.beginAccess(isSnapshot: true)
+            #expect(throws: CancellationError.self) {
+                try db.readSnapshot { db in
+                    _ = try large(db)
+                    throw CancellationError()
+                }
+            }
+            expectDamage(db)
+        }
+    }
+
+    @Test func aDamagedPageOfAFileThatIsReadAsItIsIsNoticedAfterOtherAccesses() throws {
+        let db = try damagedFileAsItIs()
+        defer { db.dispose() }
+        for _ in 0..<2 {
+            try expectReadOfSmall(db)
+            db.readOnlyBlocks.beginAccess(isSnapshot: false)
+            _ = try? large(db)
+            expectDamage(db)
+        }
+        try expectReadOfSmall(db)
+        db.readOnlyBlocks.beginAccess(isSnapshot: true)
+        let value = try db.readSnapshot { db throws in
+            db.afterNextTransaction { db in _ = try? large(db) }
+            return try small(db)
+        }
+        #expect(value == 1)
+        expectDamage(db)
+    }
+
+    @Test func aDamagedPageOfAFileThatIsReadAsItIsGetsIntoNoBackup() throws {
+        let db = try damagedFileAsItIs()
+        defer { db.dispose() }
+        for number in 0..<2 {
+            db.readOnlyBlocks.beginAccess(isSnapshot: false)
+            let copy = try DatabaseQueue(
+                path: folder.file("copy\(number).db"), configuration: .keyed("passphrase"))
+            #expect(throws: DatabaseError.self) { try copy.writeWithoutTransaction { try db.backup(to: $0) } }
+            try copy.close()
+        }
+    }
+
+    @Test func anAuthenticPageOfAFileThatIsReadAsItIsStaysInTheCache() throws {
+        try makeQueue().close()
+        let db = try Database(
+            path: path, configuration: .keyed("passphrase"), keyCache: KeyCache(),
+            mode: try #require(OpeningMode.immutable(path)))
+        defer { db.dispose() }
+        for _ in 0..<2 { try expectReadOfSmall(db) }
+        let count = SQLiteHandle.readPageCount(db.handle)
+        try expectReadOfSmall(db)
+        #expect(SQLiteHandle.readPageCount(db.handle) == count)
+    }
 }

@@ -189,6 +189,8 @@ extension Database {
             needsTransaction = neededTransaction
             transactionEnd.counts = counts.told(self)
             watch.keepsCounts = true
+            // What they have read outside of a snapshot was not checked.
+            if mode != .ordinary { readOnlyBlocks.verifiedPages = nil }
         }
         for observer in observations.lazy.compactMap(\.observer) {
             switch completion {

@@ -67,6 +67,7 @@ extension Database {
                 resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database",
                 sql: "BEGIN \(kind.rawValue) TRANSACTION")
         }
+        forgetDoubtfulPages()
         if kind == .deferred { return try runKept(readStatements.begin) }
         try execute(sql: "BEGIN \(kind.rawValue) TRANSACTION")
         // With the lock, nobody else can change the schema any more.
@@ -142,6 +143,8 @@ extension Database {
             }
             return value
         } catch {
+            // It may have read a page that is not authentic, and was not checked.
+            readOnlyBlocks.verifiedPages = nil
             try? rollback()
             // Pages of two moments do not fit together, which looks like damage.
             try requireUnchangedFile()
@@ -168,7 +171,8 @@ extension Database {
     ///
     /// The MAC of a page is compared when SQLite reads the page from the file, and SQLite counts these. When it has read
     /// none since the last check, and nothing but snapshots was read meanwhile, that check still holds. A page that was
-    /// not authentic then is not kept: SQLite empties the cache when a transaction with an error ends.
+    /// not authentic then is not kept: SQLite empties the cache when a transaction with an error ends, and where it does
+    /// not, ``forgetDoubtfulPages()`` does.
     private func verifySnapshot() throws {
         let mark = pageMark
         if let mark, mark == readOnlyBlocks.verifiedPages { return try requireUnchangedFile() }
@@ -176,6 +180,18 @@ extension Database {
         try verifyReads()
         // The check may have read pages itself, so the mark is that before it.
         readOnlyBlocks.verifiedPages = mark
+    }
+
+    /// Empties the cache of a file that is read as it is, unless the last use of the connection was a read whose pages are
+    /// known to be authentic.
+    ///
+    /// Such a file SQLite treats as a temporary one, whose cache it keeps after an error. A page that is not authentic would
+    /// be there as zeros, and no MAC is compared of what is there. Called before a transaction whose end is checked.
+    func forgetDoubtfulPages() {
+        guard mode != .ordinary, isVerifying, !isClosed, !isInsideTransaction,
+            readOnlyBlocks.verifiedPages == nil
+        else { return }
+        SQLiteHandle.releaseMemory(handle)
     }
 
     /// The mark of the pages that were read until now, nil where it would not tell all of them.

@@ -280,7 +280,7 @@ extension Database {
     /// Begins to read; the connection is closed when that fails.
     fileprivate func reading() throws -> Database {
         do {
-            try execute(sql: "BEGIN DEFERRED TRANSACTION")
+            try beginTransaction(.deferred)
             _ = try Int.fetchOne(self, sql: Self.probeSQL)
             return self
         } catch {
