@@ -55,7 +55,6 @@ public struct SelectClauses: Hashable, Sendable {
         guard elements.isEmpty else {
             return namingElements(of: From.self).write(from: From.self, to: &fragment)
         }
-        let columns = conditions.isEmpty && joins.isEmpty ? columns.settling(.indexedMinimum) : columns
         if !commonTables.isEmpty {
             fragment.append(literal: "WITH ")
             fragment.append(commonTables)
