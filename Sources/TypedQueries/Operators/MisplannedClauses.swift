@@ -16,7 +16,7 @@ extension QueryFragment {
     private var isWholeTable: Bool {
         let words = outerWords
         let others = ["WHERE", "GROUP", "LIMIT", "DISTINCT", "JOIN", "UNION", "INTERSECT", "EXCEPT"]
-        return words.first == "SELECT" && words.contains("FROM")
+        return ["SELECT", "WITH"].contains(words.first) && words.contains("FROM")
             && !words.contains { others.contains(String($0)) }
     }
 

@@ -60,6 +60,20 @@ import TypedQueries
         }
     }
 
+    @Test func aPartialIndexDoesNotHoldAllRowsBehindACommonTable() throws {
+        try withStore { db throws in
+            try db.execute(sql: "CREATE INDEX done ON reminders(priority) WHERE isCompleted")
+            let priorities = With {
+                RemindersList.all
+            } query: {
+                Reminder.select { $0.priority }
+            }
+            let found = try RemindersList.where { $0.position.in(priorities) }.order { $0.id }
+                .select { $0.id }.fetchAll(db)
+            #expect(found == [1, 3])
+        }
+    }
+
     @Test func aDescendingIndexHasNullAtItsEnd() throws {
         try withStore { db throws in
             try db.execute(sql: "CREATE INDEX falling ON reminders(priority DESC)")
