@@ -91,7 +91,8 @@ import Testing
         let writer = try DatabaseQueue(path: other, configuration: .keyed("other"))
         try writer.writeWithoutTransaction { db in
             try db.inTransaction(.exclusive) {
-                #expect(try number(queue, "SELECT a FROM t") == 1)
+                let value = try number(queue, "SELECT a FROM t")
+                #expect(value == 1)
                 return .rollback
             }
         }
