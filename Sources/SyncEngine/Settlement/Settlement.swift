@@ -31,6 +31,10 @@ final class Settlement {
     private var lastTable: Int64?
     /// The tables whose rows are not to be moved yet.
     private let leftOut: Set<Int64>
+    /// Whether all that was logged has versions.
+    private let isFolded: Bool
+    /// Whether a row waits for one that gets its version by the next fold.
+    private var awaitsVersions = false
 
     /// Prepares a settlement, which finds in the versions whose claim stands.
     convenience init(_ store: FoldedStore, _ parking: Parking) throws {
@@ -55,6 +59,7 @@ final class Settlement {
         hasLosers = try canHide && parking.isInUse && LoserLookup.exist(db)
         touched = references.isEmpty && !hasLosers ? nil : try TouchedRows(db)
         sequence = try SettlementMark.lastSequence(db)
+        isFolded = try FoldedStore.isFolded(db)
     }
 
     /// Notes a row that is about to be written.
@@ -98,8 +103,8 @@ final class Settlement {
             try SettlementMark.save(
                 db, sequence, references: references.map(\.signature), isInUse: parking.isInUse)
         }
-        // What was left out has to be looked at, as what could not be hidden.
-        if !canHide || !leftOut.isEmpty { try SettlementMark.remove(db) }
+        // What was left out has to be looked at, as what could not be hidden, or compared.
+        if !canHide || !leftOut.isEmpty || awaitsVersions { try SettlementMark.remove(db) }
     }
 
     /// A foreign key that the schema did not have is one for all rows.
@@ -159,6 +164,7 @@ final class Settlement {
             db, try target(table), parking, orders, canEvict: canHide, losers: losers)
         let count = try claims.settle(keys)
         assert(claims.moved.count >= count, "a row has its place, and nobody looks for its parents")
+        if claims.hasMetUnversioned, !isFolded { awaitsVersions = true }
         for key in claims.moved {
             try withExtendedLifetime(key) { try touched?.add(table.number, RowKey(key.value)) }
         }

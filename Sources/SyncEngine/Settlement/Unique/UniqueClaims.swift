@@ -41,6 +41,8 @@ final class UniqueClaims {
     private(set) var isOutOfOrder = false
     /// Whether rows were tried, or have to be, because of what happened to others.
     private(set) var hasJoined = false
+    /// Whether a row gave way to one that has no version, or none yet.
+    private(set) var hasMetUnversioned = false
 
     /// The rows that were written, and those that gave way.
     private(set) var moved: [OwnedValue] = []
@@ -190,9 +192,13 @@ final class UniqueClaims {
         if rivals == nil { rivals = try UniqueRivals(db, table) }
         let found = try rivals?.rivals(key, values) ?? []
         if let winner = try winner(over: candidate, of: found) {
+            // One that gets its version later may turn out to be younger, without being written again.
+            if !winner.hasOrder { hasMetUnversioned = true }
             try parking.setReason(
                 number, key,
-                ConstraintFailure(.unique, failure.message, other: .init(table: number, key: winner)))
+                ConstraintFailure(
+                    .unique, failure.message,
+                    other: winner.hasOrder ? .init(table: number, key: winner.key) : nil))
             return false
         }
         guard !found.isEmpty else {
@@ -249,18 +255,20 @@ final class UniqueClaims {
         return failure
     }
 
-    /// The first of the rivals of a row that stand before it.
-    private func winner(over candidate: Candidate, of rivals: [OwnedValue]) throws -> OwnedValue? {
+    /// The first of the rivals of a row that stand before it, and whether it has a place in the order.
+    private func winner(
+        over candidate: Candidate, of rivals: [OwnedValue]
+    ) throws -> (key: OwnedValue, hasOrder: Bool)? {
         var first: (key: OwnedValue, order: ClaimOrder)?
         for rival in rivals {
             let order = try withExtendedLifetime(rival) {
                 try orders.order(table.table.number, RowKey(rival.value))
             }
             // A row that is not synchronized can't be hidden: nothing would keep it.
-            guard let order else { return rival }
+            guard let order else { return (rival, false) }
             if order < first?.order ?? candidate.order { first = (rival, order) }
         }
         assert(first.map { $0.order < candidate.order } ?? true, "only an older row keeps its place")
-        return first?.key
+        return first.map { ($0.key, true) }
     }
 }

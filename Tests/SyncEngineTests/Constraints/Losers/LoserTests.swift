@@ -167,4 +167,52 @@ import Testing
             #expect(try replica.problems() == [])
         }
     }
+
+    /// What the app copies into the place of a table has no versions when the rows that wait are tried.
+    @Test func aRowComesBackThatARebuiltTableHoldsAYoungerOneAgainst() throws {
+        let a = try stores.create(schema: "CREATE TABLE t (id BLOB PRIMARY KEY, name UNIQUE)", tables: ["t"])
+        let b = try stores.clone(a, as: "b.db")
+        try a.execute("INSERT INTO t VALUES (?, 'kept'), (?, 'taken')", [key(1), key(2)])
+        try b.execute("INSERT INTO t VALUES (?, 'taken')", [key(3)])
+        try a.sync(b)
+        #expect(try losers(a) == [3: 2])
+        try a.queue.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA foreign_keys = OFF")
+            try db.inTransaction {
+                try db.execute(
+                    sql: """
+                        CREATE TABLE t2 (id BLOB PRIMARY KEY, name UNIQUE);
+                        INSERT INTO t2 SELECT * FROM t WHERE name = 'kept';
+                        """)
+                try db.execute(sql: "INSERT INTO t2 VALUES (?, 'taken')", arguments: [key(4)])
+                try db.drop(table: "t")
+                try db.rename(table: "t2", to: "t")
+                return .commit
+            }
+            try db.execute(sql: "PRAGMA foreign_keys = ON")
+        }
+        try a.sync(b)
+        for replica in [a, b] {
+            #expect(try replica.dump(["t"]).count == 2)
+            #expect(try losers(replica) == [4: 3])
+            #expect(try replica.problems() == [])
+        }
+        #expect(try a.dump(["t"]) == b.dump(["t"]))
+    }
+
+    /// A key that is no UUID belongs to one store alone, so its row has no place in the order.
+    @Test func aRowIsTriedAgainThatGaveWayToOneWithoutAVersion() throws {
+        let a = try stores.create(schema: "CREATE TABLE t (id BLOB PRIMARY KEY, name UNIQUE)", tables: ["t"])
+        let b = try stores.clone(a, as: "b.db")
+        try b.execute("INSERT INTO t VALUES (x'01', 'taken')")
+        try a.execute("INSERT INTO t VALUES (?, 'taken')", [key(1)])
+        try b.sync(a)
+        #expect(try rowCount(b) == 1)
+        let noted = try b.value("SELECT count(*) FROM _sync_hidden WHERE other_pk IS NOT NULL", as: Int.self)
+        #expect(noted == 0)
+        try b.execute("DELETE FROM t WHERE id = x'01'")
+        try b.sync(a)
+        #expect(try a.dump(["t"]) == b.dump(["t"]))
+        #expect(try rowCount(b) == 1)
+    }
 }
