@@ -114,6 +114,25 @@ import Testing
         #expect(try second.value("SELECT count(*) FROM note WHERE title = 'first'", as: Int.self) == 1)
     }
 
+    /// The floor says that whoever knew the row and has it no more knows its deletion, which is not so here.
+    @Test func aRowBelowAFloorComesThoughMoreIsClaimedOfItsTable() throws {
+        var claim = try bundle(to: [writer: 7])
+        claim.facts.parts = [.init(tables: [["note"]], target: VersionVector([writer: 1000]))]
+        try second.apply(claim.frames())
+        var everything = try bundle(to: [writer: 20])
+        everything.facts.floor = VersionVector([writer: 20])
+        everything.rows = [
+            .init(
+                number: 50, base: WireStamp(timestamp: 1 << 40, replica: 0, sequence: 15),
+                values: [0: .text("written")])
+        ]
+        try list([everything])
+        for replica in [second, first] {
+            try sync(replica)
+            #expect(try replica.value("SELECT count(*) FROM note WHERE title = 'written'", as: Int.self) == 1)
+        }
+    }
+
     @Test func aBundleForWhoHoldsSomeRowsIsLeftOut() throws {
         var forgery = try bundle(to: [writer: 7])
         forgery.facts.partials = [.init(names: ["note"])]

@@ -31,6 +31,8 @@ struct BundleOpening {
         let formerReplica = try admission.renewIfNeeded()
         let renewed = try StoreMetadata.require(db)
         let before = try Coverage.load(db, renewed)
+        // A claim of which nothing comes may be unfounded: a row that is missing here would count as deleted by it.
+        let told = try stores.terms.isOfMailbox ? before.leavingOutBareClaims(db) : before
         try admission.admit(renewed, isRenewed: formerReplica != nil)
         let metadata = try StoreMetadata.require(db)
         var records = BundleRecords(adoptionBound: environment.adoptionBound)
@@ -47,7 +49,7 @@ struct BundleOpening {
         try stores.uploads?.begin(stores.versions)
         let settlement = try Settlement(stores.folded, stores.parking)
         let parts = try AppliedParts(
-            db, admission, tables: names.tables.map(\.table.number), before: before,
+            db, admission, tables: names.tables.map(\.table.number), before: told,
             isRenewed: formerReplica != nil, isLimited: stores.access != nil)
         let resync = try Self.isResync(parts) ? Resync(db) : nil
         let deletions = forgottenDeletions(header, settlement, resync, names.separate)
