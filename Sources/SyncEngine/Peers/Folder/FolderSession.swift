@@ -192,7 +192,8 @@ struct FolderSession {
         let header = try BundleFile.header(of: folder.open(bundle.file))
         try bundle.require(sender: header.sender, base: header.base, target: header.target)
         try Self.requireAllTables(header)
-        return try peer.receiveStored(on: { _ in .ofMailbox }) { _, sink in
+        let terms: (Database) throws -> UploadTerms = { _ in .ofMailbox }
+        return try peer.receiveStored(on: terms) { _, sink in
             let (file, source) = try folder.open(bundle.file, digest: bundle.digest)
             try BundleFile.forEachFrame(of: file, path: bundle.path, progress: report) { frame in
                 try environment.cancellation?.check()
