@@ -22,14 +22,23 @@ extension Synchronizer {
     }
 
     /// Writes an archive for new replicas, to where a function brings the bytes: without the keys, devices and remotes of
-    /// this file, which whoever opens it could read otherwise.
+    /// this file, which whoever opens it could read otherwise, and without claims of changes of which nothing is in it.
     func archive(
         lock: ArchiveLock, progress: StoreProgressHandler?, to output: @escaping (Data) throws -> Void
     ) throws {
         try database.writeWithoutTransaction { db in
             try StoreArchive.write(
                 of: db, lock: lock, preparation: FoldedStore.preparation(environment),
-                finishing: Self.forgetSecrets, now: now, progress: progress, to: output)
+                finishing: Self.prepareForOthers, now: now, progress: progress, to: output)
+        }
+    }
+
+    /// Removes from a copy of the file what new replicas must not have of it.
+    private static func prepareForOthers(_ copy: Database) throws {
+        try forgetSecrets(in: copy)
+        try copy.inTransaction {
+            try Coverage.removeBareClaims(copy)
+            return .commit
         }
     }
 

@@ -223,6 +223,28 @@ import Testing
         }
     }
 
+    @Test func aSnapshotClaimsNoChangesOfWhichItHoldsNothing() throws {
+        let (hub, leaf) = try hubAndLeaf()
+        try hub.put("apple", 1, 1)
+        try hub.put("cedar", 1, 1)
+        let folder = try folder()
+        try leaf.exchange(hub, ["apple"])
+        try leaf.execute("DELETE FROM apple")
+        #expect(try leaf.coverage().parts.count == 1)
+        try leaf.synchronizer.publishSnapshot(in: folder)
+        #expect(try leaf.coverage().parts.count == 1)
+        try Synchronizer.join(
+            folder, at: stores.path("new.db"), passphrase: Passphrase("passphrase of new.db"),
+            environment: stores.clock.environment)
+        let new = try stores.open("new.db")
+        #expect(try new.coverage().parts.isEmpty)
+        for replica in [hub, new, leaf, hub] { _ = try replica.synchronizer.run(.both, folder) }
+        for replica in [hub, new, leaf] {
+            #expect(try replica.contents() == ["cedar 1=1"])
+            #expect(try replica.problems() == [])
+        }
+    }
+
     /// Expects that a store refuses to put a snapshot into a folder, and leaves nothing there.
     private func expectNoSnapshot(of replica: TestReplica, in folder: FolderTransport) throws {
         let error = #expect(throws: SyncError.self) { try replica.synchronizer.publishSnapshot(in: folder) }

@@ -34,6 +34,22 @@ extension Coverage {
         return coverage
     }
 
+    /// Removes the same from a store that others begin from, so that they claim no more than its tables hold.
+    static func removeBareClaims(_ db: Database) throws {
+        let coverage = try load(db, StoreMetadata.require(db))
+        let told = try coverage.leavingOutBareClaims(db)
+        for (table, part) in coverage.parts where told[table] != part {
+            try db.execute(
+                sql: """
+                    UPDATE _sync_coverage
+                    SET oseq = min(oseq, coalesce(
+                        (SELECT p.oseq FROM _sync_replica AS p WHERE p.sid = _sync_coverage.sid), 0))
+                    WHERE tbl = ?
+                    """, arguments: [table])
+        }
+        try normalize(db)
+    }
+
     /// Whether a row of a table, or a column of one, was written last by a change beyond what is known of all tables.
     private static func hasWrites(_ db: Database, _ table: Int64) throws -> Bool {
         try Bool.fetchOne(
