@@ -48,6 +48,8 @@ extension Synchronizer {
     static func forgetSecrets(in copy: Database) throws {
         try copy.inTransaction {
             try RemoteSchema.forget(copy)
+            // It may be restored by an older program, and is made anew by this one.
+            try ConstraintSchema.removeIndex(copy)
             return .commit
         }
     }

@@ -50,6 +50,32 @@ import Testing
 
     // MARK: Archives
 
+    /// Programs of this version that do not know the index would refuse it. Their files have none, and are restored.
+    @Test func anArchiveHasNoIndexThatOlderProgramsDoNotKnow() throws {
+        let stores = try TestStores()
+        let a = try stores.create()
+        try a.insert(1, "x")
+        let index = "SELECT count(*) FROM sqlite_master WHERE name = '_sync_hidden_reason'"
+        let lock = ArchiveLock(passphrase: try Passphrase("of the archive"), cost: .minimum)
+        try a.synchronizer.archive(to: stores.path("a.csa"), lock: lock)
+        #expect(try a.value(index, as: Int.self) == 1)
+        try StoreArchive.restore(
+            stores.path("a.csa"), to: stores.path("raw.db"),
+            opening: ArchiveSecret(Passphrase("of the archive")),
+            passphrase: Passphrase("passphrase of raw.db"))
+        let raw = try DatabaseQueue(
+            path: stores.path("raw.db"), configuration: TestStores.configuration("raw.db"))
+        #expect(try raw.read { try Int.fetchOne($0, sql: index) } == 0)
+        try Synchronizer.restore(
+            archive: stores.path("a.csa"), to: stores.path("b.db"),
+            opening: ArchiveSecret(Passphrase("of the archive")), passphrase: Passphrase("passphrase of b.db")
+        )
+        let b = try stores.open("b.db")
+        #expect(try b.value(index, as: Int.self) == 1)
+        #expect(try b.problems() == [])
+        #expect(try a.dump() == b.dump())
+    }
+
     /// Whether each place has something in which a store keeps what it alone may know.
     private func places(_ queue: DatabaseQueue) throws -> [String: Bool] {
         let tables = [

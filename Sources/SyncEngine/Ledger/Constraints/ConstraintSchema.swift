@@ -33,4 +33,9 @@ enum ConstraintSchema {
             db, sql: "SELECT EXISTS(SELECT 1 FROM main.sqlite_master WHERE name = '\(indexName)')")
         if exists != true { try db.execute(sql: index) }
     }
+
+    /// Removes the index from a copy for others: programs of this version, but from before it, take it for a stranger's.
+    static func removeIndex(_ copy: Database) throws {
+        try copy.execute(sql: "DROP INDEX IF EXISTS main.\(indexName)")
+    }
 }
