@@ -22,7 +22,8 @@ final class FaultyPeer: OverlappingPeer {
     private(set) var isAskedForMoreTime = false
     /// Whether no portion can be made ahead.
     var keepsNothing = false
-    /// The portions that were made ahead, and those of them that were sent.
+    /// The portions that were begun ahead, those that were made, and those that were sent.
+    private(set) var begunAheadCount = 0
     private(set) var madeAheadCount = 0
     private(set) var sentAheadCount = 0
 
@@ -77,6 +78,7 @@ final class FaultyPeer: OverlappingPeer {
     func keep(
         _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws -> any KeptFrames {
+        begunAheadCount += 1
         if keepsNothing { throw Cut() }
         let kept = Kept(self)
         try frames { kept.frames.append(Array($0)) }

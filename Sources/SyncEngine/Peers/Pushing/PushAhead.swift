@@ -36,7 +36,7 @@ final class PushAhead {
     private let cancellation: SyncCancellation?
     private var last: (request: TransferRequest, end: Int64)?
     private var prepared: Prepared?
-    /// Whether what was prepared was always what was wanted. Otherwise it would be work for nothing again.
+    /// Whether what was prepared was always made, and what was wanted. Otherwise it would be work for nothing again.
     private var isForeseen = true
 
     private struct Prepared {
@@ -90,8 +90,12 @@ final class PushAhead {
 
     private func prepare(_ request: TransferRequest) {
         prepared = nil
-        // A failure shows again when the portion is due, and is told then.
-        prepared = try? portion(request)
+        do {
+            prepared = try portion(request)
+        } catch {
+            // It shows again when the portion is due, and is told then, unless it is of the keeping alone: a full disk.
+            isForeseen = false
+        }
     }
 
     /// What a remote knows when it has this replica's changes up to one, and all that came here from others.
