@@ -83,7 +83,7 @@ final class HTTPPeer: CarriedPeer, AdaptingPeer, OverlappingPeer {
     ) throws -> ApplySummary { try receive(frames, meanwhile: { nil }) }
 
     func receive(
-        _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void, meanwhile: () -> (() -> Void)?
+        _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void, meanwhile: () -> Meanwhile?
     ) throws -> ApplySummary {
         let spool = try ByteSpool(folder: folder, byteCountMax: options.transferByteCountMax)
         let sink = try spool.sink(isCompressed: sendsCompressed)
@@ -107,7 +107,8 @@ final class HTTPPeer: CarriedPeer, AdaptingPeer, OverlappingPeer {
         }
         guard let other = meanwhile() else { return try work?.value() ?? upload.run() }
         let application = work ?? BackgroundWork { try upload.run() }
-        other()
+        // What it prepares is of no use once this has failed.
+        other { try application.check() }
         return try application.value()
     }
 

@@ -70,6 +70,15 @@ import Testing
         #expect(try hub.state(["note"]) == phone.state(["note"]))
     }
 
+    @Test func aPortionThatIsRefusedEndsTheMakingOfTheNext() throws {
+        try insert(1...20)
+        let cut = FaultyPeer(hub.peer, cut: .receiving, changeCountMax: 5)
+        #expect(throws: FaultyPeer.Cut.self) { try push(to: cut) }
+        #expect(cut.begunAheadCount == 1 && cut.madeAheadCount == 0)
+        #expect(try push(to: FaultyPeer(hub.peer, changeCountMax: 5)).pushed?.rowCount == 20)
+        #expect(try hub.state(["note"]) == phone.state(["note"]))
+    }
+
     @Test func aCancellationEndsTheMakingAndWhatIsThereStays() throws {
         try insert(1...20)
         let cancellation = SyncCancellation()

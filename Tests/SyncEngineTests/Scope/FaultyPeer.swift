@@ -60,12 +60,12 @@ final class FaultyPeer: OverlappingPeer {
     }
 
     func receive(
-        _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void, meanwhile: () -> (() -> Void)?
+        _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void, meanwhile: () -> Meanwhile?
     ) throws -> ApplySummary {
         self.frames = []
         bundleCount += 1
         try frames { self.frames.append(Array($0)) }
-        meanwhile()?()
+        if let other = meanwhile() { other { if self.cut == .receiving { throw Cut() } } }
         let kept = cut == .receiving ? self.frames.dropLast() : self.frames[...]
         let summary = try inner.receive { sink in
             for frame in kept { try frame.withUnsafeBytes { try sink($0) } }

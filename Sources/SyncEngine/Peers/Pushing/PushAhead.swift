@@ -6,14 +6,17 @@ package protocol KeptFrames {
     func forEachFrame(_ body: @escaping (UnsafeRawBufferPointer) throws -> Void) throws
 }
 
+/// What is done while a remote is busy, given a function that throws once it has failed.
+package typealias Meanwhile = (_ check: @escaping () throws -> Void) -> Void
+
 /// A remote that is still busy with a bundle when it has all of it.
 package protocol OverlappingPeer: PacedPeer {
     /// Applies frames, as ``SyncPeer/receive(_:)``.
     ///
     /// - parameter meanwhile: Asked when all frames were handed out: what this thread does while the remote works on them;
-    ///   nil to only wait.
+    ///   nil to only wait. It is given a function that throws once the remote has failed.
     func receive(
-        _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void, meanwhile: () -> (() -> Void)?
+        _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void, meanwhile: () -> Meanwhile?
     ) throws -> ApplySummary
 
     /// Keeps the frames that `frames` hands out until they are sent.
@@ -88,10 +91,11 @@ final class PushAhead {
         return request
     }
 
-    private func prepare(_ request: TransferRequest) {
+    /// - parameter check: Throws when the portion would be of no use any more.
+    private func prepare(_ request: TransferRequest, _ check: @escaping () throws -> Void) {
         prepared = nil
         do {
-            prepared = try portion(request)
+            prepared = try portion(request, check)
         } catch {
             // It shows again when the portion is due, and is told then, unless it is of the keeping alone: a full disk.
             isForeseen = false
@@ -105,13 +109,19 @@ final class PushAhead {
         return VersionVector(sequences)
     }
 
-    private func portion(_ request: TransferRequest) throws -> Prepared? {
+    private func portion(
+        _ request: TransferRequest, _ check: @escaping () throws -> Void
+    ) throws -> Prepared? {
         var summary: TransferSummary?
         var progress: (completed: Int64, total: Int64)?
         let frames = try remote.keep { sink in
             try withoutActuallyEscaping(sink) { sink in
+                let checked: (UnsafeRawBufferPointer) throws -> Void = { frame in
+                    try check()
+                    try sink(frame)
+                }
                 summary = try local.send(
-                    request, progress: { progress = ($0, $1) }, to: cancellation.checking(sink))
+                    request, progress: { progress = ($0, $1) }, to: cancellation.checking(checked))
             }
         }
         return summary.map { Prepared(request: request, frames: frames, summary: $0, progress: progress) }
@@ -154,7 +164,7 @@ final class PushAhead {
             _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
         ) throws -> ApplySummary {
             try ahead.remote.receive(frames) {
-                ahead.next.map { next in { self.ahead.prepare(next) } }
+                ahead.next.map { next in { self.ahead.prepare(next, $0) } }
             }
         }
     }
