@@ -110,7 +110,12 @@ import Testing
         try second.apply(forgery.frames())
         try first.execute("INSERT INTO note (id, title) VALUES (?, 'first')", [key(1)])
         try sync(first)
-        #expect(throws: SyncError.self) { try sync(second) }
+        // What came is told, and what did not go. Later there is nothing else to tell.
+        let report = try sync(second)
+        #expect(report.pulled != nil)
+        #expect(report.unsent?.reason == .someTables)
+        let error = #expect(throws: SyncError.self) { try sync(second) }
+        #expect(error?.code == .scopeUnsupported)
         #expect(try second.value("SELECT count(*) FROM note WHERE title = 'first'", as: Int.self) == 1)
     }
 

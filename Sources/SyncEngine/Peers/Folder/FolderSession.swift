@@ -88,13 +88,17 @@ struct FolderSession {
         report.role = members?.role
         try compareChains(contents, greeting)
         if direction != .push { try pull(contents, &greeting, &report) }
-        if direction != .pull {
+        // What came is told in any case, and so no error.
+        let onlyReads = try direction == .both && report.pulled != nil && !peer.canTellAllTables()
+        if onlyReads {
+            report.unsent = try unsent(.someTables, contents.reachable(), greeting)
+        } else if direction != .pull {
             try peer.requireAllTables(greeting, with: folder.name)
             try pushAtOnce(contents, greeting, &report)
         }
         remember(contents, greeting, &report)
         try noteRemovals(&report)
-        if direction != .pull { try lookAtSnapshot(contents, &report) }
+        if direction != .pull, !onlyReads { try lookAtSnapshot(contents, &report) }
         return report
     }
 

@@ -69,7 +69,7 @@ public struct FolderReport: Equatable, Sendable {
     public internal(set) var refused: [RefusedFiles] = []
     /// Those of them whose member was removed, as it was told before.
     var toldRemovals: Set<ReplicaID> = []
-    /// How many changes of this replica were not sent, because it may not write, and why; nil when all were.
+    /// How many changes of this replica were not sent, because it may not or can't write, and why; nil when all were.
     public internal(set) var unsent: UnsentChanges?
     /// The former replica id of this store, if it turned out to be copied or restored and got a new id.
     public internal(set) var renewedReplica: ReplicaID?

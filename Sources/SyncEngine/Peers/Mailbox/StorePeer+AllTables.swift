@@ -26,17 +26,21 @@ extension StorePeer {
     /// - throws: As ``requireNoChoice(_:with:)``.
     func requireAllTables(_ greeting: Greeting, with name: String) throws {
         try requireNoChoice(greeting, with: name)
-        let isWhole = try database.read { db in
-            let coverage = try Coverage.load(db, StoreMetadata.require(db)).leavingOutBareClaims(db)
-            return coverage.parts.values.allSatisfy { coverage.whole.known.covers($0.known) }
-        }
-        guard isWhole else {
+        guard try canTellAllTables() else {
             throw SyncError(
                 .scopeUnsupported,
                 """
                 a folder holds all tables or none, and this replica has changes of other replicas in some tables only: \
                 it writes there once the folder has brought it their other changes, or synchronize all tables with a store
                 """)
+        }
+    }
+
+    /// Whether nothing in the tables comes of changes of which this store has those of some tables only.
+    func canTellAllTables() throws -> Bool {
+        try database.read { db in
+            let coverage = try Coverage.load(db, StoreMetadata.require(db)).leavingOutBareClaims(db)
+            return coverage.parts.values.allSatisfy { coverage.whole.known.covers($0.known) }
         }
     }
 }

@@ -62,10 +62,11 @@ extension Synchronizer {
 }
 
 extension FolderReport: ObservedReport {
-    /// What was not exchanged because of who wrote it, for the status of the store.
+    /// What was not exchanged because of who wrote it, or of what this store has, for the status of the store.
     var refusal: SyncError? {
         let words = (unsent.map { [$0.description] } ?? []) + refused.prefix(5).map(\.description)
-        return words.isEmpty ? nil : SyncError(.notMember, words.joined(separator: "; "))
+        let code: SyncError.Code = unsent?.reason == .someTables ? .scopeUnsupported : .notMember
+        return words.isEmpty ? nil : SyncError(code, words.joined(separator: "; "))
     }
 
     var renewedReplicas: [ReplicaID] { renewedReplica.map { [$0] } ?? [] }

@@ -103,7 +103,8 @@ extension FolderSession {
         if unsent.count > 0 { report.unsent = unsent }
     }
 
-    private func unsent(
+    /// What this replica keeps, and why.
+    func unsent(
         _ reason: UnsentChanges.Reason, _ reachable: VersionVector, _ greeting: Greeting
     ) throws -> UnsentChanges {
         var known = reachable[greeting.replica]

@@ -1,8 +1,8 @@
 import SyncMembers
 
-/// Changes of a replica that stay where they are, because it may not write.
+/// Changes of a replica that stay where they are, because it may not or can't write.
 public struct UnsentChanges: Equatable, Sendable, CustomStringConvertible {
-    /// Why a store may not write. New reasons may be added.
+    /// Why a store may not or can't write. New reasons may be added.
     public enum Reason: Equatable, Sendable {
         /// Its member is a reader.
         case role(MemberRole)
@@ -12,6 +12,8 @@ public struct UnsentChanges: Equatable, Sendable, CustomStringConvertible {
         case noDevice
         /// There is no content key that may be used, and it may not make one, or can't.
         case noEpoch
+        /// It has changes of other replicas in some tables only, and what it writes says the same of all.
+        case someTables
     }
 
     /// How many changes there are.
@@ -32,6 +34,11 @@ public struct UnsentChanges: Equatable, Sendable, CustomStringConvertible {
         case .removed: "\(what): this store's member or device was removed"
         case .noDevice: "\(what): this store is no device of a member; ask an admin for an invitation"
         case .noEpoch: "\(what): there is no key to write with until somebody who may write has synchronized"
+        case .someTables:
+            """
+            \(what): this replica has changes of other replicas in some tables only; it writes once their other changes have \
+            come, or synchronize all tables with a store
+            """
         }
     }
 }
