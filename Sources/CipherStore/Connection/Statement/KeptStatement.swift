@@ -1,5 +1,3 @@
-import CSQLCipher
-
 /// A statement of the library without arguments, which is prepared once for a connection.
 ///
 /// For what runs at each read: to find it by its text would take as long as to run it.
@@ -50,9 +48,6 @@ struct ReadStatements {
     /// however large the schema is.
     let check = KeptStatement("SELECT 1 FROM sqlite_master WHERE rowid = 0")
 
-    /// The same for the files that are attached.
-    let attachedChecks = AttachedChecks()
-
     let commit = KeptStatement("COMMIT TRANSACTION")
 
     /// Reads the version of the main schema.
@@ -62,54 +57,7 @@ struct ReadStatements {
     func forget() {
         begin.forget()
         check.forget()
-        attachedChecks.forget()
         commit.forget()
         version.forget()
-    }
-}
-
-/// The statements that report a failed page of the files that are attached to a connection.
-final class AttachedChecks {
-    private var checks: [(schema: String, statement: KeptStatement)] = []
-
-    /// The generation of the schema for which they were made; nil until they are.
-    private var generation: Int?
-
-    /// The checks, and the names of what they are about.
-    ///
-    /// - throws: A ``DatabaseError`` when SQLite does not tell what is attached.
-    func current(on database: Database) throws -> [(schema: String, statement: KeptStatement)] {
-        // By the raw connection, files are attached without notice.
-        guard generation != database.schema.generation || !database.readOnlyBlocks.countsPages else {
-            return checks
-        }
-        let names = database.withoutTracing {
-            database.authorizer.trusting { SQLiteHandle.schemaNames(database.handle) }
-        }
-        if names.isEmpty { throw database.lastError() }
-        // The first one is main, and the temporary schema is in no file.
-        let attached = names.dropFirst().filter { $0 != "temp" }
-        if attached != checks.map(\.schema) {
-            checks = attached.map { name in
-                let table = "\(name.quotedDatabaseIdentifier).sqlite_master"
-                return (name, KeptStatement("SELECT 1 FROM \(table) WHERE rowid = 0"))
-            }
-        }
-        generation = database.schema.generation
-        return checks
-    }
-
-    /// The path of an attached file, or the name of the schema when it has none.
-    static func path(of schema: String, on database: Database) -> String {
-        guard let path = sqlite3_db_filename(database.handle, schema), path.pointee != 0 else {
-            return schema
-        }
-        return String(cString: path)
-    }
-
-    /// Lets go of the statements.
-    func forget() {
-        checks = []
-        generation = nil
     }
 }

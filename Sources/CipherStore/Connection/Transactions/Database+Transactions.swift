@@ -202,22 +202,12 @@ extension Database {
         return PageMark(pageCount: count, generation: schema.generation)
     }
 
-    /// Throws when a page that was read in the open transaction is not authentic, be it of an attached file.
+    /// Throws when a page that was read in the open transaction is not authentic.
     package func verifyReads() throws {
         try requireUnchangedFile()
-        guard configuration.verifiesReads else { return }
-        if encryptionKey != nil { try verifyReads(by: readStatements.check) { path } }
-        for (schema, check) in try readStatements.attachedChecks.current(on: self) {
-            do {
-                try verifyReads(by: check) { AttachedChecks.path(of: schema, on: self) }
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-                // Somebody writes the file: with no lock on it, the transaction has read nothing of it.
-            }
-        }
-    }
-
-    private func verifyReads(by check: KeptStatement, of file: () -> String) throws {
+        guard isVerifying else { return }
         do {
+            let check = readStatements.check
             do {
                 try check.run(on: self)
             } catch let error as DatabaseError where error.isInterruptionError && resetStatements() {
@@ -228,7 +218,7 @@ extension Database {
             throw error.with(
                 storeError: StoreError(
                     .damaged, "a page that was read is not authentic; nothing of this read can be trusted",
-                    path: file()))
+                    path: path))
         }
     }
 }
