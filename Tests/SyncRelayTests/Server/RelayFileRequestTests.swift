@@ -175,7 +175,7 @@ import Testing
             let answer = try await relay.put("b\(count)", pattern(count), in: channel)
             guard count > 200_000 else { continue }
             #expect(
-                answer.status == 503 && answer.problem == .unavailable
+                answer.status == 503 && answer.problem == .diskFull
                     && answer.headers["retry-after"] == "30")
         }
         #expect(try await relay.get("a", in: channel).body == pattern(1_000))
@@ -310,7 +310,7 @@ import Testing
                     """)
         }
         let answer = try await relay.put("a", pattern(700_000), in: channel)
-        #expect(answer.status == 503 && answer.problem == .unavailable)
+        #expect(answer.status == 503 && answer.problem == .diskFull)
         #expect(answer.headers["retry-after"] == "1")
         try await relay.storage.pool.writeWithoutTransaction { db in
             try db.execute(sql: "DROP TRIGGER lost")

@@ -227,7 +227,7 @@ import Testing
         _ = try await relay.put("large.bundle", pattern(2_000_000), in: channel)
         let text = lines.withLock { $0 }.filter { $0.contains("a request failed") }.joined(separator: "\n")
         #expect(
-            text.contains("missing") == true && text.contains("unauthorized") && text.contains("unavailable"))
+            text.contains("missing") == true && text.contains("unauthorized") && text.contains("disk"))
         for word in [
             channel.id.description, TestChannel.folder, ".bundle", channel.writeToken.secretText,
             channel.readToken.secretText, "127.0.0.1",

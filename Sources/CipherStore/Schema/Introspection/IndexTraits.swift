@@ -6,6 +6,9 @@ struct IndexTraits {
     /// The columns of indexes that leave rows out, or have NULL elsewhere than at their start, in lower case.
     var columnsWithoutAllRows: Set<String> = []
 
+    /// Those of descending indexes, in which SQLite 3.46 finds no NULL either.
+    var descendingColumns: Set<String> = []
+
     /// Whether an index has several columns or expressions.
     var hasSeveralColumns = false
 }
@@ -31,10 +34,12 @@ extension Database {
             let name: String = try index.decode(forColumn: "name")
             let columns = try schemaRows(pragma("index_xinfo", name, schemaID)).filter { $0["key"] == 1 }
             traits.isIndexed = true
-            if index["partial"] == 1 || columns.contains(where: { $0["desc"] == 1 }) {
+            let isDescending = columns.contains { $0["desc"] == 1 }
+            if index["partial"] == 1 || isDescending {
                 // An expression has no name.
-                let names = columns.compactMap { $0["name"] as String? }
-                traits.columnsWithoutAllRows.formUnion(names.map(\.foldedIdentifier))
+                let names = columns.compactMap { ($0["name"] as String?)?.foldedIdentifier }
+                traits.columnsWithoutAllRows.formUnion(names)
+                if isDescending { traits.descendingColumns.formUnion(names) }
             }
             if columns.count > 1 { traits.hasSeveralColumns = true }
         }

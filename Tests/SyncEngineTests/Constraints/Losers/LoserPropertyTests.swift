@@ -121,7 +121,10 @@ import Testing
         let replicas = try [first, stores.clone(first, as: "1.db"), stores.clone(first, as: "2.db")]
         var numbers = Numbers(state: UInt64(1000 * number + seed))
         var losers: Set<String> = []
-        for _ in 0..<20 {
+        var roundCount = 0
+        // Until some row has given way.
+        while roundCount < 20 || losers.isEmpty && roundCount < 100 {
+            roundCount += 1
             for _ in 0..<4 { try edit(replicas[numbers.below(3)], &numbers) }
             let place = numbers.below(3)
             let pair = [replicas[place], replicas[(place + 1) % 3]]

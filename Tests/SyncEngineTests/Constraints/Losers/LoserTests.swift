@@ -50,7 +50,7 @@ import Testing
     @Test(arguments: [
         "",
         """
-        CREATE TRIGGER named AFTER UPDATE OF name ON t BEGIN
+        CREATE TRIGGER named AFTER UPDATE OF name ON t WHEN NEW.note IS NOT 'named' BEGIN
             UPDATE t SET note = 'named' WHERE id = NEW.id;
         END;
         """,

@@ -54,7 +54,9 @@ import Testing
 
     @Test(arguments: [false, true])
     func aMemberWithThePassphraseOfItsOwnPlaceIsRefused(hasMembers: Bool) throws {
-        let (_, folder) = try others(hasMembers: hasMembers, cost: ScryptCost(logN: 15))
+        let (replica, folder) = try others(hasMembers: hasMembers, cost: ScryptCost(logN: 15))
+        // Its files go with it.
+        defer { withExtendedLifetime(replica) {} }
         let before = try contents(folder)
         let wrong = FolderTransport(path: folder.path, passphrase: try Passphrase("own"), cost: .minimum)
         let error = #expect(throws: StoreError.self) { try club.anna.synchronizer.run(.both, wrong) }
