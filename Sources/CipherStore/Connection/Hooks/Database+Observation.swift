@@ -48,11 +48,25 @@ extension Database {
         tracer.didRun()
         resumeTracing()
         guard broker.isActive, statement.isFollowed else { return }
-        // SQLite may have prepared it again when it started.
-        if let savepoint = authorizer.takeEffects()?.savepoint {
-            statement.routes?.effects.savepoint = savepoint
-        }
+        keepEffects(of: statement)
         broker.end(statement.routes)
+    }
+
+    /// A statement has failed.
+    func didFailWatched(_ statement: Statement) {
+        if broker.isActive, statement.isFollowed { keepEffects(of: statement) }
+        broker.fail()
+    }
+
+    /// Remembers what a statement does, if SQLite has prepared it again when it started.
+    ///
+    /// A run that changes no row has no event that would take it, and the next run is not prepared again.
+    private func keepEffects(of statement: Statement) {
+        guard let effects = authorizer.takeEffects() else { return }
+        let routes = statement.routes ?? StatementRoutes(StatementEffects())
+        routes.effects.formUnion(effects)
+        routes.routes = []
+        statement.routes = routes
     }
 
     // MARK: Changes without events

@@ -163,7 +163,7 @@ extension Statement {
         if watch.losesTracer { database.resumeTracing() }
         if journalFree?.takeLateFailure() == true { database.rollbackAfterPartialChange() }
         database.didFailStatement()
-        database.broker.fail()
+        database.didFailWatched(self)
         return database.statementDidEnd() ?? error
     }
 
