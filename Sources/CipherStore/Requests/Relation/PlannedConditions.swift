@@ -22,10 +22,14 @@ struct PlannedConditions {
             return try planned(make(writer.database), scope: scope)
         case .isIn(let row, _, let isNegated) where row.isRow && sources.count > 1:
             return try isNegated ? condition.unplanned : ofOneTable(condition, scope)
-        case .joined(.or, _):
+        // SQLite can look for a pattern by an index only.
+        case .joined(.or, _) where !condition.hasMatch:
             return try concernsAbsentRows(condition, scope) ? condition.unplanned : condition
-        case .literal(let sql) where sql.hasAlternatives:
-            return try concernsAbsentRows(condition, scope) ? condition.unplanned : condition
+        case .literal(let sql):
+            let alternatives = SQLAlternatives(sql)
+            guard alternatives.exist, try concernsAbsentRows(condition, scope) else { return condition }
+            guard alternatives.haveMatch else { return condition.unplanned }
+            return SQLExpression(.literal(alternatives.unplannedBesideMatch))
         default:
             return condition
         }
@@ -85,6 +89,15 @@ extension SQLExpression {
     /// The expression in a form that says nothing to the planner.
     fileprivate var unplanned: SQLExpression { SQLExpression(.prefix("+", self)) }
 
+    /// Whether the expression looks for a pattern, other than by a query.
+    var hasMatch: Bool {
+        switch node {
+        case .tableMatch, .infix("MATCH", _, _): true
+        case .literal(let sql): SQLAlternatives(sql).haveMatch
+        default: operands.contains(where: \.hasMatch)
+        }
+    }
+
     /// What the expression is made of, other than queries.
     fileprivate var operands: [SQLExpression] {
         switch node {
@@ -100,28 +113,6 @@ extension SQLExpression {
         case .joined(_, let operands), .rowValue(let operands): operands
         case .function(let call): call.arguments
         case .value, .column, .literal, .subquery, .exists, .fastPrimaryKey, .rowExists, .deferred: []
-        }
-    }
-}
-
-extension SQL {
-    /// Whether the text has the word OR, and can stand in parentheses.
-    fileprivate var hasAlternatives: Bool {
-        let texts = elements.map { if case .sql(let text, _) = $0 { text } else { "" } }
-        guard !texts.contains(where: { $0.contains("--") }) else { return false }
-        return texts.contains { text in
-            let words = text.foldedIdentifier.utf8.split { byte in !Self.isPartOfWord(byte) }
-            return words.contains { $0.elementsEqual("or".utf8) }
-        }
-    }
-
-    /// Whether an ASCII letter in lower case, a digit, an underscore or a part of another character.
-    private static func isPartOfWord(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"),
-            128...:
-            true
-        default: false
         }
     }
 }
