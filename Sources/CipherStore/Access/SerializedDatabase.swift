@@ -202,8 +202,12 @@ final class SerializedDatabase: @unchecked Sendable {
     // MARK: Other accesses
 
     /// Runs a block on the queue, without waiting for it.
-    func async(_ body: @escaping @Sendable (Database) -> Void) {
-        queue.async { self.access(body) }
+    ///
+    /// - parameters:
+    ///     - isSnapshot: Whether the block is one read of a snapshot.
+    ///     - body: The block.
+    func async(isSnapshot: Bool = false, _ body: @escaping @Sendable (Database) -> Void) {
+        queue.async { self.access(isSnapshot: isSnapshot, body) }
     }
 
     /// Runs a block on the queue, as a part of the current task: it sees the

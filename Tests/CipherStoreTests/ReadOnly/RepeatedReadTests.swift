@@ -44,6 +44,50 @@ import Testing
         }
     }
 
+    enum LateRead: CaseIterable { case task, callback }
+
+    /// What was known of the pages when an asynchronous read began.
+    private func mark(_ reader: some DatabaseReader, _ kind: LateRead) async throws -> PageMark? {
+        switch kind {
+        case .task:
+            return try await reader.read { db in
+                _ = try Int.fetchOne(db, sql: "SELECT a FROM t")
+                return db.readOnlyBlocks.verifiedPages
+            }
+        case .callback:
+            return try await withCheckedThrowingContinuation { continuation in
+                reader.asyncRead { result in
+                    let mark = Result {
+                        let db = try result.get()
+                        _ = try Int.fetchOne(db, sql: "SELECT a FROM t")
+                        return db.readOnlyBlocks.verifiedPages
+                    }
+                    continuation.resume(with: mark)
+                }
+            }
+        }
+    }
+
+    /// A file that is read as it is would be read from the disk again otherwise.
+    @Test(arguments: LateRead.allCases) func asynchronousReadsOfPagesThatWereCheckedNeedNoOtherCheck(
+        kind: LateRead
+    ) async throws {
+        var configuration = Configuration.keyed("passphrase")
+        configuration.maximumReaderCount = 1
+        let queue = try makeQueue()
+        let pool = try DatabasePool(path: folder.file("pool.db"), configuration: configuration)
+        try await pool.write { try $0.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1)") }
+        for reader: any DatabaseReader in [queue, pool] {
+            for _ in 0..<2 { _ = try await mark(reader, kind) }
+            let known = try await mark(reader, kind)
+            #expect(known != nil)
+            let knownLater = try await mark(reader, kind)
+            #expect(known == knownLater)
+        }
+        try queue.close()
+        try pool.close()
+    }
+
     // MARK: Reads in the middle of others
 
     @Test func aReadAtTheEndOfAReadHasStatementsOfItsOwn() throws {

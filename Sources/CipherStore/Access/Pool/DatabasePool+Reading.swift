@@ -61,7 +61,7 @@ extension DatabasePool: ReaderSource {
     /// - throws: What the closure throws; a ``DatabaseError``; `CancellationError`
     ///   when the task is cancelled before the end.
     public func read<T: Sendable>(_ value: @escaping @Sendable (Database) throws -> T) async throws -> T {
-        try await readInTask { try $0.readSnapshot(value) }
+        try await readInTask(isSnapshot: true) { try $0.readSnapshot(value) }
     }
 
     /// Reads, without isolation from writes that come between two statements.
@@ -79,7 +79,8 @@ extension DatabasePool: ReaderSource {
     ///
     /// - parameter value: Called with the connection, or with the reason why there is none.
     public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        withReader(or: { value(.failure($0)) }, { $0.readSnapshot(orFail: value) })
+        withReader(
+            isSnapshot: true, or: { value(.failure($0)) }, { $0.readSnapshot(orFail: value) })
     }
 
     /// Schedules a read without isolation from writes and returns at once.
@@ -94,15 +95,17 @@ extension DatabasePool: ReaderSource {
     ///
     /// - returns: A number by which the wait can be given up.
     @discardableResult func withReader(
+        isSnapshot: Bool = false,
         or fail: @escaping @Sendable (any Error) -> Void,
         _ body: @escaping @Sendable (Database) -> Void
     ) -> Int {
-        withReaderSlot(or: fail) { db, _ in body(db) }
+        withReaderSlot(isSnapshot: isSnapshot, or: fail) { db, _ in body(db) }
     }
 
     /// The same for a function that is also told by which slot it has the reader, and for one that is called when the
     /// slot was given back.
     @discardableResult func withReaderSlot(
+        isSnapshot: Bool = false,
         or fail: @escaping @Sendable (any Error) -> Void,
         afterwards: @escaping @Sendable () -> Void = {},
         _ body: @escaping @Sendable (Database, ReaderPool.Slot) -> Void
@@ -111,13 +114,17 @@ extension DatabasePool: ReaderSource {
             guard let slot else { return fail(CancellationError()) }
             // Opening takes time, and who gave the slot back does not want to spend it.
             if let reader = slot.reader {
-                return read(slot, reader, afterwards: afterwards) { body($0, slot) }
+                return read(slot, reader, isSnapshot: isSnapshot, afterwards: afterwards) {
+                    body($0, slot)
+                }
             }
             DispatchQueue.global(qos: configuration.readQoS.qosClass).async { [self] in
                 var opened = slot
                 do {
                     let reader = try open(&opened)
-                    read(opened, reader, afterwards: afterwards) { body($0, slot) }
+                    read(opened, reader, isSnapshot: isSnapshot, afterwards: afterwards) {
+                        body($0, slot)
+                    }
                 } catch {
                     readerPool.release(opened)
                     fail(error)

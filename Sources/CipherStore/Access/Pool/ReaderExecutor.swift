@@ -16,14 +16,22 @@ final class ReaderExecutor: SerialExecutor, @unchecked Sendable {
     }
 
     private let pool: any ReaderSource
+    private let isSnapshot: Bool
     private let wait = Lock(Wait())
     private var result: Result<Database, any Error>?
 
-    init(_ pool: any ReaderSource) { self.pool = pool }
+    /// - parameters:
+    ///     - pool: What has the readers.
+    ///     - isSnapshot: Whether all that runs is one read of a snapshot.
+    init(_ pool: any ReaderSource, isSnapshot: Bool) {
+        self.pool = pool
+        self.isSnapshot = isSnapshot
+    }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let number = pool.withReader(
+            isSnapshot: isSnapshot,
             or: { [self] error in
                 // This may be called by who cancels the task, who can't run jobs.
                 DispatchQueue.global(qos: pool.configuration.readQoS.qosClass).async { [self] in

@@ -101,7 +101,7 @@ public final class DatabaseQueue: DatabaseWriter {
     ///
     /// - parameter value: Called with the connection, or with the reason why there is none.
     public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        connection.async { $0.readSnapshot(orFail: value) }
+        connection.async(isSnapshot: true) { $0.readSnapshot(orFail: value) }
     }
 
     /// Reads, without isolation from writes that come between two statements, and

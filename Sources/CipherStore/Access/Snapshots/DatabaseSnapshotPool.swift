@@ -204,6 +204,7 @@ public final class DatabaseSnapshotPool: DatabaseSnapshotReader {
 
 extension DatabaseSnapshotPool: ReaderSource {
     @discardableResult func withReader(
+        isSnapshot: Bool = false,
         or fail: @escaping @Sendable (any Error) -> Void, _ body: @escaping @Sendable (Database) -> Void
     ) -> Int {
         readerPool.acquire { [self] slot in
@@ -212,7 +213,7 @@ extension DatabaseSnapshotPool: ReaderSource {
                 readerPool.release(slot)
                 return fail(DatabasePool.closedError)
             }
-            read(slot, reader, body)
+            read(slot, reader, isSnapshot: isSnapshot, body)
         }
     }
 }
