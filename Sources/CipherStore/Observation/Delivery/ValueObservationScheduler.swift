@@ -149,9 +149,10 @@ public struct TaskValueObservationScheduler: ValueObservationScheduler {
     /// Returns false.
     public func immediateInitialValue() -> Bool { false }
 
-    /// Runs a function in a task.
+    /// Runs a function in a task of its own: it has neither the priority nor the task-local values
+    /// of the one that makes the change.
     public func schedule(_ action: @escaping @Sendable () -> Void) {
-        Task(priority: priority) { action() }
+        Task.detached(priority: priority) { action() }
     }
 }
 
