@@ -76,8 +76,8 @@ extension Database {
             case "index" where text.contains("where"): texts.hasIndexWithoutAllRows = true
             // The index of a constraint is told by its table.
             default:
-                let words = text.split { " \n\t,()".contains($0) }
-                if words.contains("desc") { texts.hasIndexWithoutAllRows = true }
+                let isFalling = SQLTokens(text).tokens.contains { $0.isKeyword("desc") }
+                if isFalling { texts.hasIndexWithoutAllRows = true }
             }
         }
         schemaCache[schemaID].texts = texts

@@ -64,6 +64,19 @@ private struct Player: TableRecord {}
         }
     }
 
+    @Test(arguments: ["", "\n", "\r\n", "/* the last first */"])
+    func aDescendingIndexIsKnownWhateverIsBehindTheWord(separator: String) throws {
+        let index = """
+            INSERT INTO player (teamId) VALUES (NULL);
+            CREATE INDEX falling ON player (teamId DESC\(separator));
+            """
+        try makeQueue(index).write { db in
+            let all: SQLRequest<Int64?> = "SELECT teamId FROM player"
+            let count = try Team.filter(!all.contains(Column("id"))).deleteAll(db)
+            #expect(count == 0)
+        }
+    }
+
     @Test func otherIndexesAreLookedUp() throws {
         try makeQueue("CREATE INDEX byTeam ON player (teamId, retired);").read { db in
             let (sql, _) = try SQL("\(Team.filter(teamIDs.contains(Column("id"))))").build(db)
