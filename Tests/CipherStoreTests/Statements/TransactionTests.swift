@@ -120,6 +120,29 @@ import Testing
         }
     }
 
+    @Test func aWriteThatEndsInAReadOnlyBlockIsTold() throws {
+        let queue = try makeQueue()
+        try queue.write { try $0.execute(sql: "CREATE TABLE t (a)") }
+        let count = LockedBox(0)
+        let cancellable = DatabaseRegionObservation(tracking: Table("t")).start(
+            in: queue, onError: { Issue.record($0) }, onChange: { _ in count.change { $0 += 1 } })
+        try queue.writeWithoutTransaction { db in
+            try db.beginTransaction()
+            try db.execute(sql: "INSERT INTO t VALUES (1)")
+            try db.readOnly { try db.commit() }
+            #expect(count.value == 1)
+            // A read tells nobody, nor does what it has left behind.
+            try db.readOnly {
+                try db.beginTransaction()
+                try db.commit()
+            }
+            #expect(count.value == 1)
+            try db.execute(sql: "INSERT INTO t VALUES (2)")
+            #expect(count.value == 2)
+        }
+        cancellable.cancel()
+    }
+
     @Test func aBusyCallbackDecidesHowLongToWait() throws {
         let first = try makeQueue()
         try first.write { try $0.execute(sql: "CREATE TABLE t (a)") }

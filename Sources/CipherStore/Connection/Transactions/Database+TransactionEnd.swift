@@ -116,7 +116,7 @@ extension Database {
         guard var completion = seen ?? (wasInsideTransaction ? .commit : nil) else { return refusal }
         // A single statement that failed before it changed anything was no transaction.
         if completion == .rollback && !wasInsideTransaction && !broker.hasNews { return refusal }
-        let isObserved = broker.isActive && !isReadOnly
+        let isObserved = broker.isActive && !configuration.readonly && !isEndOfRead
         if seen == nil && isObserved {
             do {
                 try broker.willCommit()
@@ -135,6 +135,9 @@ extension Database {
     /// Whether the open transaction is a read, which has changed nothing.
     var isInsideRead: Bool { isInsideTransaction && isReadOnly && transactionEnd.isRead }
 
+    /// Whether a transaction that has ended was a read. One that began as a write may end where writing is not allowed.
+    private var isEndOfRead: Bool { isReadOnly && transactionEnd.isRead }
+
     /// Counts a commit, after it was made and before anybody is told.
     func countCommit() { commits.value.add(1, ordering: .releasing) }
 
@@ -143,7 +146,7 @@ extension Database {
     private func takeHandlers() -> [TransactionEnd.Handler] {
         let handlers = transactionEnd.handlers
         guard !handlers.isEmpty else { return [] }
-        let isRead = isReadOnly && transactionEnd.isRead
+        let isRead = isEndOfRead
         transactionEnd.handlers = isRead ? handlers.filter { !$0.isOfRead } : []
         return isRead ? handlers.filter(\.isOfRead) : handlers
     }
