@@ -105,12 +105,12 @@ extension DatabasePool: ReaderSource {
     /// The same for a function that is also told by which slot it has the reader, and for one that is called when the
     /// slot was given back.
     @discardableResult func withReaderSlot(
-        isSnapshot: Bool = false,
+        isSnapshot: Bool = false, isRound: Bool = false,
         or fail: @escaping @Sendable (any Error) -> Void,
         afterwards: @escaping @Sendable () -> Void = {},
         _ body: @escaping @Sendable (Database, ReaderPool.Slot) -> Void
     ) -> Int {
-        readerPool.acquire { [self] slot in
+        readerPool.acquire(isRound: isRound) { [self] slot in
             guard let slot else { return fail(CancellationError()) }
             // Opening takes time, and who gave the slot back does not want to spend it.
             if let reader = slot.reader {

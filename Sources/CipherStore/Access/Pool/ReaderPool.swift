@@ -17,6 +17,8 @@ final class ReaderPool: Sendable {
     private struct Waiter {
         let id: Int
         let isBarrier: Bool
+        /// Whether it is one of ``ReaderRounds``, whose reads any other round can do.
+        let isRound: Bool
         let start: @Sendable (Slot?) -> Void
     }
 
@@ -52,10 +54,13 @@ final class ReaderPool: Sendable {
 
     /// Calls a function with a slot, now or when one is free.
     ///
+    /// - parameters:
+    ///     - isRound: Whether it is for a round of ``ReaderRounds``.
+    ///     - start: Called with the slot, or without when the wait was given up.
     /// - returns: A number by which the wait can be given up.
     @discardableResult
-    func acquire(_ start: @escaping @Sendable (Slot?) -> Void) -> Int {
-        enqueue(isBarrier: false, start)
+    func acquire(isRound: Bool = false, _ start: @escaping @Sendable (Slot?) -> Void) -> Int {
+        enqueue(isBarrier: false, isRound: isRound, start)
     }
 
     /// Waits for a slot.
@@ -112,12 +117,14 @@ final class ReaderPool: Sendable {
     }
 
     @discardableResult
-    private func enqueue(isBarrier: Bool, _ start: @escaping @Sendable (Slot?) -> Void) -> Int {
+    private func enqueue(
+        isBarrier: Bool, isRound: Bool = false, _ start: @escaping @Sendable (Slot?) -> Void
+    ) -> Int {
         var id = 0
         serve { state in
             id = state.nextID
             state.nextID += 1
-            state.waiters.append(Waiter(id: id, isBarrier: isBarrier, start: start))
+            state.waiters.append(Waiter(id: id, isBarrier: isBarrier, isRound: isRound, start: start))
         }
         return id
     }
@@ -187,10 +194,12 @@ final class ReaderPool: Sendable {
         }
     }
 
-    /// Whether who holds a slot may go on with another read: nobody waits for a reader, and reads that start now may
-    /// use the connection.
+    /// Whether the round that holds a slot may go on with another read: nobody waits for a reader but other rounds, and
+    /// reads that start now may use the connection.
     func mayKeep(_ slot: Slot) -> Bool {
-        state.withLock { $0.waiters.isEmpty && $0.generation == slot.generation }
+        state.withLock { state in
+            state.generation == slot.generation && state.waiters.allSatisfy(\.isRound)
+        }
     }
 
     // MARK: All readers

@@ -12,8 +12,8 @@ protocol RoundRead: AnyObject, Sendable {
 /// Short reads that are asked for at one moment, such as those of a thousand observations after a commit.
 ///
 /// To hand a reader from one to the next takes several times as long as a short read. So each reader that is free makes a
-/// round: it does one read after the other, each in a snapshot of its own, while nobody else waits for a reader. As many
-/// readers make rounds as there are reads, so none waits for a longer one while a reader is free.
+/// round: it does one read after the other, each in a snapshot of its own, while nobody but other rounds waits for a
+/// reader. As many readers make rounds as there are reads, so none waits for a longer one while a reader is free.
 final class ReaderRounds: Sendable {
     /// The longest round, in nanoseconds. What waits for the connection itself, or for a queue that it shares with others,
     /// waits no longer than this, and than the read that is running.
@@ -68,6 +68,7 @@ final class ReaderRounds: Sendable {
             if goesOn() { startRound(pool) }
         }
         pool.withReaderSlot(
+            isRound: true,
             or: { [self] error in
                 takeNext()?.cannotRead(error)
                 goOn()

@@ -97,6 +97,19 @@ import Testing
         await wait(1, for: isDone)
     }
 
+    @Test func aRoundGoesOnWhileOnlyAnotherOneWaits() {
+        let readers = ReaderPool(capacity: 1)
+        let slot = readers.acquire()
+        let round = readers.acquire(isRound: true) { _ in }
+        #expect(readers.mayKeep(slot))
+        let other = readers.acquire { _ in }
+        #expect(!readers.mayKeep(slot))
+        readers.giveUp(other)
+        #expect(readers.mayKeep(slot))
+        readers.giveUp(round)
+        readers.release(slot)
+    }
+
     @Test func aRoundUsesNoConnectionThatWasGivenUp() async throws {
         let pool = try open(1)
         let names = LockedBox<[String]>([])
