@@ -46,21 +46,21 @@ import Testing
 
     enum LateRead: CaseIterable { case task, callback }
 
-    /// What was known of the pages when an asynchronous read began.
-    private func mark(_ reader: some DatabaseReader, _ kind: LateRead) async throws -> PageMark? {
+    /// How many pages were known to be authentic when an asynchronous read began.
+    private func mark(_ reader: some DatabaseReader, _ kind: LateRead) async throws -> CInt? {
         switch kind {
         case .task:
             return try await reader.read { db in
                 _ = try Int.fetchOne(db, sql: "SELECT a FROM t")
-                return db.readOnlyBlocks.verifiedPages
+                return db.readOnlyBlocks.verifiedPages?.pageCount
             }
         case .callback:
             return try await withCheckedThrowingContinuation { continuation in
                 reader.asyncRead { result in
-                    let mark = Result {
+                    let mark: Result<CInt?, any Error> = Result {
                         let db = try result.get()
                         _ = try Int.fetchOne(db, sql: "SELECT a FROM t")
-                        return db.readOnlyBlocks.verifiedPages
+                        return db.readOnlyBlocks.verifiedPages?.pageCount
                     }
                     continuation.resume(with: mark)
                 }
