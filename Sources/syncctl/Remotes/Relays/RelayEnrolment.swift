@@ -45,7 +45,8 @@ struct RelayEnrolment {
                     .forgedInvitation, "the link has another key for the channel that the store knows",
                     hint: "ask for a new link; if that fails too, the relay should not be relied on")
             }
-            try refuseSecondName(of: channel, in: book, store)
+            // One that has two names already gets no third: either of them may be replaced.
+            if former?.channel.id != channel.id { try refuseSecondName(of: channel, in: book, store) }
             // A member's device stays what it is, so nothing else would find that out.
             if let membership { try synchronizer.membership.requireStore(of: membership) }
             relay = try Network.opened(known, of: synchronizer, context).relay

@@ -140,6 +140,26 @@
             #expect(relay.stop() == 0)
         }
 
+        @Test func eitherOfTwoNamesOfAChannelCanBeReplaced() throws {
+            let relay = try RelayProcess(place)
+            let first = try file(of: share(relay))
+            try place.succeed(["init", place.path("b.db"), "--invitation-file", first] + own("b"))
+            // Earlier versions let a channel have two.
+            let queue = try place.open("b.db", "b")
+            let value = "SELECT 'relay other', value FROM _sync_setting WHERE name = 'relay relay'"
+            try queue.write { try $0.execute(sql: "INSERT INTO _sync_setting (name, value) \(value)") }
+            try queue.close()
+            for name in ["relay", "other"] {
+                let link = try file(of: share(relay, ["--label", name]))
+                let add = ["remote", "add", place.path("b.db"), "--invitation-file", link] + own("b")
+                let third = try place.run(add + ["--name", "third"])
+                #expect(third.status == 1 && third.errors.contains("--replace"), "\(third.errors)")
+                try place.succeed(add + ["--name", name, "--replace"])
+            }
+            #expect(try relays("b.db", "b").count == 2)
+            #expect(relay.stop() == 0)
+        }
+
         @Test func aFullChannelIsNoFullDisk() throws {
             let relay = try RelayProcess(place, ["--quota", "1M"])
             #expect(try share(relay).status == 0)
