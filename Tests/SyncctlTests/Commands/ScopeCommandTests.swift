@@ -67,6 +67,32 @@ import Testing
         try place.succeed(["verify", place.path("a.db"), "--deep"] + own("a"))
     }
 
+    @Test func whatAStoreThatOnlyReadsPulledIsToldThoughItAddsNoSnapshot() throws {
+        try makePair()
+        try place.succeed(
+            [
+                "init", place.path("c.db"), "--clone", place.path("b.db"), "--clone-passphrase-file",
+                place.secret("b"),
+            ] + own("c"))
+        try execute("c.db", "c", "INSERT INTO note VALUES (randomblob(16), NULL)")
+        let shared = [
+            "--remote", "dir:\(place.path("shared"))", "--remote-passphrase-file", place.secret("c"),
+        ]
+        try place.succeed(["sync", place.path("c.db"), "--create", "--cost", "14"] + shared + own("c"))
+        // Of what a.db wrote, the list is nowhere else.
+        try place.succeed(
+            ["sync", place.path("b.db"), "--tables", "note"] + remote("a.db", "a") + own("b"))
+        let sync = ["sync", place.path("b.db"), "--snapshot", "--cost", "14", "--json"]
+        let result = try place.run(sync + shared + own("b"))
+        #expect(result.status == 3, "\(result.errors)")
+        #expect(try result.document()["pulled"] as? Int == 1)
+        #expect(result.errors.contains("no snapshot was added"), "\(result.errors)")
+        #expect(try count("b.db", "b", "note") == 3)
+        let files = FileManager.default.enumerator(atPath: place.path("shared"))?.allObjects as? [String]
+        let hasSnapshot = (files ?? []).contains { $0.hasSuffix(".csa") }
+        #expect(!hasSnapshot)
+    }
+
     @Test func wrongChoicesAreRefusedAndNothingIsExchanged() throws {
         try makePair()
         let base = ["sync", place.path("b.db")] + remote("a.db", "a") + own("b")

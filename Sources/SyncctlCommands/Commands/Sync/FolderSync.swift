@@ -128,8 +128,8 @@ struct FolderExchange {
         defer { conclude(opened, context) }
         try placeOptions?.remember(synchronizer)
         let report = try explaining { try exchange(synchronizer, transport, context) }
-        // The exchange may have written one already, in the place of one that was damaged.
-        let isSnapshotAdded = addsSnapshot && !report.isSnapshotRenewed
+        // The exchange may have written one already, in the place of one that was damaged. A store that only reads writes none.
+        let isSnapshotAdded = addsSnapshot && !report.isSnapshotRenewed && !onlyReads(report)
         if isSnapshotAdded {
             let progress = PageProgress(context)
             try synchronizer.publishSnapshot(in: transport, progress: progress.update)
@@ -200,6 +200,9 @@ struct FolderExchange {
         return (text.parts + snapshot).joined(separator: ", ")
     }
 
+    /// Whether this store may not say what all tables hold, which a snapshot does, too.
+    private func onlyReads(_ report: FolderReport) -> Bool { report.unsent?.reason == .someTables }
+
     private func remarks(_ report: FolderReport, _ context: CommandContext) throws -> ExitStatus {
         if let old = report.renewedReplica {
             let reason =
@@ -209,6 +212,9 @@ struct FolderExchange {
             context.note("this store was replica \(old.shortDescription) and is a new one: \(reason)")
         }
         for note in report.notes { context.note(note) }
+        if addsSnapshot && onlyReads(report) {
+            context.note("no snapshot was added: a new replica would take it for everything")
+        }
         if let reason = report.unrecordedReason {
             context.note("the changes were exchanged, but the contact could not be noted: \(reason)")
         }
