@@ -16,6 +16,11 @@ package enum RelaySettings {
         try SyncSetting.set(db, prefix + name, value)
     }
 
+    /// Forgets how the synchronizations through the relay at an address went.
+    package static func forgetAttempts(_ db: Database, at url: String) throws {
+        _ = try SyncAttempts.forget(db, name: url)
+    }
+
     /// Forgets all relays.
     static func removeAll(_ db: Database) throws { try SyncSetting.removeAll(db, withPrefix: prefix) }
 }

@@ -57,11 +57,26 @@ public struct RelayBook: Sendable {
         return relay
     }
 
-    /// Remembers a relay. One of the same name is replaced.
+    /// Remembers a relay. One of the same name is replaced, and how the synchronizations through it went is forgotten, unless
+    /// a relay is at its address still.
     public func save(_ relay: KnownRelay) throws {
         let text = try Self.text(of: relay)
         try synchronizer.upgradeMetadata()
-        try synchronizer.writer.write { try RelaySettings.set($0, relay.name, text) }
+        try synchronizer.writer.write { db in
+            let former = try RelaySettings.loadAll(db).first { $0.name == relay.name }
+            try RelaySettings.set(db, relay.name, text)
+            // A damaged entry is replaced, too.
+            guard let former = former.flatMap({ try? Self.relay($0) }) else { return }
+            try Self.forgetAttempts(db, of: former)
+        }
+    }
+
+    /// Forgets how the synchronizations through a relay went that the store does not know any more. That is kept by the address,
+    /// at which another relay of the store may be.
+    private static func forgetAttempts(_ db: Database, of former: KnownRelay) throws {
+        let known = try RelaySettings.loadAll(db).compactMap { try? Self.relay($0) }
+        guard !known.contains(where: { $0.address.url == former.address.url }) else { return }
+        try RelaySettings.forgetAttempts(db, at: former.address.url)
     }
 
     /// Remembers what was seen last of a relay's channel, so that a later process notices when it goes back.
@@ -92,10 +107,10 @@ public struct RelayBook: Sendable {
     /// - throws: ``RelayError`` of code `noSuchRelay`.
     public func remove(_ name: String) throws {
         let relay = try relay(name)
-        try synchronizer.writer.write { try RelaySettings.set($0, name, nil) }
-        // How they went is kept by the address, which two channels may share.
-        guard try !relays().contains(where: { $0.address.url == relay.address.url }) else { return }
-        _ = try synchronizer.forgetAttempts(withRemote: relay.address.url)
+        try synchronizer.writer.write { db in
+            try RelaySettings.set(db, name, nil)
+            try Self.forgetAttempts(db, of: relay)
+        }
     }
 
     private static func text(of relay: KnownRelay) throws -> String {
