@@ -181,6 +181,26 @@ import Testing
         _ = b
     }
 
+    @Test func aCancellationIsLoggedAndCountsAsNoFailure() throws {
+        let a = try stores.create()
+        let b = try stores.clone(a, as: "b.db")
+        try b.execute("INSERT INTO note (id, title) VALUES (?, 'x')", [key(1)])
+        let folder = FolderTransport(
+            path: stores.path("folder"), passphrase: try Passphrase("shared"), cost: .minimum)
+        _ = try b.synchronizer.run(.push, folder)
+        let (lines, measures) = (Lines(), Measures())
+        let synchronizer = try observed(a, lines, measures)
+        #expect(throws: CancellationError.self) {
+            try synchronizer.run(.pull, folder) { _ in throw CancellationError() }
+        }
+        let logged = lines.take()
+        #expect(logged.contains { $0.hasPrefix("error sync.failed code=sync.cancelled") }, "\(logged)")
+        let measured = measures.all.withLock { $0 }
+        #expect(measured["sync.failures"] == nil)
+        #expect(measured["sync.duration outcome=failed"] != nil, "\(measured)")
+        #expect(try synchronizer.status().remotes.isEmpty)
+    }
+
     @Test func clocksAndSchemasThatDifferAreNoticed() throws {
         let a = try stores.create()
         let b = try stores.clone(a, as: "b.db")

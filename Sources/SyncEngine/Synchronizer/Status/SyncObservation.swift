@@ -115,10 +115,10 @@ struct SyncObservation {
     private func failed(_ error: any Error, _ start: Int64) {
         let end = environment.milliseconds()
         log(.failed(direction: direction, code: Self.code(error), milliseconds: end - start))
-        metrics?.count(.failures, 1)
         metrics?.time(.duration, milliseconds: end - start, [("outcome", "failed")])
         // Whoever cancelled knows it, and the remote did nothing.
         guard !SyncCancellation.isReason(of: error) else { return }
+        metrics?.count(.failures, 1)
         do {
             try synchronizer.database.write {
                 guard let metadata = try StoreMetadata.load($0), metadata.format == MetadataSchema.version
