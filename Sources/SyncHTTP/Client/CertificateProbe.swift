@@ -66,14 +66,30 @@ package enum CertificateProbe {
     ///
     /// - returns: The SHA-256 of the certificate; nil when nobody answers with TLS.
     package static func fingerprint(host: String, port: Int) -> [UInt8]? {
-        shown(host: host, port: port).map(ServerCertificate.fingerprint)
+        (try? shown(host: host, port: port)).map(ServerCertificate.fingerprint)
     }
 
     /// Connects once, and finds out which certificate is shown. It is not trusted, and nothing is sent.
     ///
+    /// - parameter check: Called all the time while this waits; what it throws ends the look.
     /// - returns: The certificate in DER; nil when nobody answers with TLS.
-    package static func shown(host: String, port: Int) -> [UInt8]? {
-        (try? look(host: host, port: port, authority: host) { _ in false })?.certificate
+    /// - throws: What `check` throws.
+    package static func shown(host: String, port: Int, check: () throws -> Void = {}) throws -> [UInt8]? {
+        var reason: (any Error)?
+        func noting() throws {
+            do {
+                try check()
+            } catch {
+                reason = error
+                throw error
+            }
+        }
+        do {
+            return try look(host: host, port: port, authority: host, check: noting) { _ in false }.certificate
+        } catch {
+            if let reason { throw reason }
+            return nil
+        }
     }
 
     private static func look(

@@ -93,9 +93,11 @@ extension RelayAddress {
 
     /// Finds out what ``shownFingerprint()`` does, and whether the certificate can be pinned.
     ///
+    /// - parameter check: Called all the time while this waits; what it throws ends the look.
     /// - returns: nil when nobody answers with TLS.
-    package func shownCertificate() -> ShownCertificate? {
-        CertificateProbe.shown(host: host, port: port).map { certificate in
+    /// - throws: What `check` throws.
+    package func shownCertificate(check: () throws -> Void = {}) throws -> ShownCertificate? {
+        try CertificateProbe.shown(host: host, port: port, check: check).map { certificate in
             ShownCertificate(
                 fingerprint: ServerCertificate.fingerprint(certificate),
                 isSelfSigned: ServerCertificate.isSelfSigned(certificate))

@@ -47,7 +47,7 @@ extension ShareCommand {
         do {
             try Network.client(of: address, context).make(relay.channel, admission: admission)
         } catch let error as RelayError where error.code == .wrongCertificate {
-            throw untrusted(address, error)
+            throw try untrusted(address, error)
         }
         try prepare()
         try book.save(relay)
@@ -95,10 +95,9 @@ extension ShareCommand {
 
     /// Says how a certificate can be relied on that nobody vouches for. It is not trusted for being shown: whoever is in
     /// between shows one of his own.
-    private func untrusted(_ address: RelayAddress, _ error: RelayError) -> Failure {
-        guard let shown = address.shownCertificate(), shown.fingerprint != address.fingerprint else {
-            return Failure(error)
-        }
+    private func untrusted(_ address: RelayAddress, _ error: RelayError) throws -> Failure {
+        let certificate = try address.shownCertificate(check: Interruption.check)
+        guard let shown = certificate, shown.fingerprint != address.fingerprint else { return Failure(error) }
         // Nothing is known of the relay yet.
         let message =
             address.fingerprint == nil
