@@ -310,7 +310,7 @@ import Testing
                     """)
         }
         let answer = try await relay.put("a", pattern(700_000), in: channel)
-        #expect(answer.status == 503 && answer.problem == .diskFull)
+        #expect(answer.status == 503 && answer.problem == .unavailable)
         #expect(answer.headers["retry-after"] == "1")
         try await relay.storage.pool.writeWithoutTransaction { db in
             try db.execute(sql: "DROP TRIGGER lost")
