@@ -126,7 +126,10 @@ import Testing
         let writer = try open(kind)
         let recording = ObservationRecording(Self.sum, in: writer)
         try await recording.expect(0)
-        let other = try DatabaseQueue(path: writer.path, configuration: .keyed("secret"))
+        var configuration = Configuration.keyed("secret")
+        // The observed queue may look at the file just then.
+        configuration.busyMode = .timeout(10)
+        let other = try DatabaseQueue(path: writer.path, configuration: configuration)
         try insert(5, other)
         try await writer.write { try $0.notifyChanges(in: Table("t")) }
         try await recording.expect(finally: 5)

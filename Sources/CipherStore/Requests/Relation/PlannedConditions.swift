@@ -28,11 +28,17 @@ struct PlannedConditions {
         case .literal(let sql):
             let alternatives = SQLAlternatives(sql)
             guard alternatives.exist, try concernsAbsentRows(condition, scope) else { return condition }
-            guard alternatives.haveMatch else { return condition.unplanned }
+            guard alternatives.haveMatch else { return writesMatch(sql) ? condition : condition.unplanned }
             return SQLExpression(.literal(alternatives.unplannedBesideMatch))
         default:
             return condition
         }
+    }
+
+    /// Whether what was put into a literal, of whatever kind it is, looks for a pattern.
+    private func writesMatch(_ sql: SQL) -> Bool {
+        let text = try? sql.build(writer.database).sql
+        return SQLTokens(text ?? "").tokens.contains { $0.isKeyword("match") }
     }
 
     /// A condition on rows of several columns, asked of a table alone: by its own key.
