@@ -61,27 +61,6 @@ extension Database {
         }
     }
 
-    /// The region by whose changes another one changes.
-    ///
-    /// A view never changes: its tables do. Neither does a virtual table: the
-    /// tables do in which its module keeps what is in it, and whose names begin with its own.
-    func observable(_ region: DatabaseRegion) throws -> DatabaseRegion {
-        guard let tables = region.tables?.keys else { return region }
-        var observable = region
-        for name in tables {
-            guard let table = try find(.table, name) else {
-                if try find(.view, name) != nil { observable = observable.removing(table: name) }
-                continue
-            }
-            let objects = try objects(of: table.schemaID)
-            guard objects.virtualTables.contains(name) else { continue }
-            for other in objects.tables where other.foldedIdentifier.hasPrefix(name + "_") {
-                observable.formUnion(DatabaseRegion(table: other))
-            }
-        }
-        return observable
-    }
-
     /// Runs a block after a transaction that was part of somebody else's
     /// access: the cancellation of that access does not stop it, nor does it
     /// end the access. Interruptions and suspensions concern it as all others.

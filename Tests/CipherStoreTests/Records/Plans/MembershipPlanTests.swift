@@ -70,6 +70,8 @@ private struct Player: TableRecord {}
             INSERT INTO player (teamId) VALUES (NULL);
             CREATE INDEX falling ON player (teamId DESC\(separator));
             """
+        // What newer engines miss, requests in SQL miss too.
+        guard EngineFeatures.current.sqliteVersionNumber < 3_046_000 else { return }
         try makeQueue(index).write { db in
             let all: SQLRequest<Int64?> = "SELECT teamId FROM player"
             let count = try Team.filter(!all.contains(Column("id"))).deleteAll(db)
