@@ -6,9 +6,10 @@ public enum PeakMemory {
     public static func reset() {
         #if os(Linux)
             // What was freed goes back to the system, or it would count still.
-            #if canImport(Glibc)
-                malloc_trim(0)
-            #endif
+            // Swift's module of the C library does not declare the function.
+            if let trim = dlsym(nil, "malloc_trim") {
+                _ = unsafeBitCast(trim, to: (@convention(c) (Int) -> CInt).self)(0)
+            }
             // The peak becomes what there is: proc(5), "/proc/pid/clear_refs".
             try? Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
         #endif
