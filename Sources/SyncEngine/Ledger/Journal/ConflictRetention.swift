@@ -85,7 +85,7 @@ public struct ConflictRetention: Equatable, Sendable {
     private func pruneOpen(_ db: Database, _ now: Int64) throws {
         let dropped = try prune(db, .open, openMilliseconds, openCount, now)
         guard dropped > 0 else { return }
-        try SyncSetting.set(db, Self.droppedName, try Self.droppedCount(db) + dropped)
+        try SyncSetting.set(db, Self.droppedName, try Self.droppedCount(db).addingSaturated(dropped))
         try ConflictJournal.removeRests(db)
     }
 
