@@ -6,6 +6,7 @@ import SyncWire
 /// epoch has the same.
 public struct EpochKeyring: Sendable, CustomStringConvertible {
     private var keys: [StatementID: EpochKey] = [:]
+    private var kept: Set<StatementID> = []
 
     /// The epochs that count and that can't be opened, and why: they are from before the device was added
     /// and no later epoch has brought their keys, or their issuer has wrapped something else.
@@ -32,7 +33,13 @@ public struct EpochKeyring: Sendable, CustomStringConvertible {
     }
 
     /// Takes a key that was opened before, and kept.
-    package mutating func take(_ key: EpochKey, of epoch: StatementID) { keys[epoch] = key }
+    package mutating func take(_ key: EpochKey, of epoch: StatementID) {
+        keys[epoch] = key
+        kept.insert(epoch)
+    }
+
+    /// The epochs whose keys were opened since those that were kept were taken.
+    package var unkept: Set<StatementID> { opened.subtracting(kept) }
 
     /// Opens what a device can. What was opened before is kept.
     public mutating func open(_ state: MembershipState, with keys: MemberDeviceKeys) {
@@ -69,7 +76,7 @@ public struct EpochKeyring: Sendable, CustomStringConvertible {
     ) throws(MembershipError) -> EpochKey {
         let wrapped: Epoch.WrappedKey? =
             switch recipient {
-            case .device: epoch.recipients.first { $0.recipient == owner.card.id }
+            case .device: epoch.recipients.key(for: owner.card.id)
             case .recovery: epoch.recovery.recipient == owner.card.id ? epoch.recovery : nil
             }
         guard let wrapped else {

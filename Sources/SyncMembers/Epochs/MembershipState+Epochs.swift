@@ -97,7 +97,7 @@ extension MembershipState {
 extension Evaluation {
     /// The public keys of the active devices, in the order of their identifiers.
     fileprivate func activeCards(in past: Past) -> [DeviceCard] {
-        devices.keys.filter { isActive($0, in: past) }.sorted().compactMap { device in
+        activeDevices(in: past).compactMap { device in
             devices[device]?.additions.first.flatMap { card(in: graph.nodes[$0.node].statement.kind) }
         }
     }

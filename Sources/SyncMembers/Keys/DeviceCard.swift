@@ -47,19 +47,19 @@ public struct DeviceCard: Hashable, Sendable, CustomStringConvertible {
     /// What is wrapped for such a key, anybody can open; where the library notices, nobody could make a new
     /// epoch.
     func checkAgreement() throws(MembershipError) {
-        do {
-            let key = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: agreementKey)
-            // Any private key will do: each is a multiple of eight, which makes zero of such a point.
-            let probe = try Curve25519.KeyAgreement.PrivateKey(
-                rawRepresentation: [UInt8](repeating: 9, count: 32))
-            let secret = try probe.sharedSecretFromKeyAgreement(with: key)
-            guard secret.withUnsafeBytes({ bytes in bytes.contains { $0 != 0 } }) else {
-                throw Self.smallOrder
-            }
-        } catch {
-            throw Self.smallOrder
-        }
+        guard !Self.smallOrderKeys.contains(agreementKey) else { throw Self.smallOrder }
     }
+
+    /// All keys with which every private key agrees on zeros, without the highest bit: 0, 1, the two points of order 8, and
+    /// −1, 0 and 1 once more with the prime added (https://cr.yp.to/ecdh.html#validate).
+    private static let smallOrderKeys = Set(
+        [
+            "00\(zeros)", "01\(zeros)", "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
+            "5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157", "ec\(ones)7f", "ed\(ones)7f",
+            "ee\(ones)7f",
+        ].compactMap { Hexadecimal.bytes($0, count: keyByteCount) })
+    private static let zeros = String(repeating: "00", count: keyByteCount - 1)
+    private static let ones = String(repeating: "ff", count: keyByteCount - 2)
 
     private static let smallOrder = MembershipError(
         .keyInvalid, "nothing can be wrapped for an agreement key that is a point of small order")

@@ -111,8 +111,7 @@ extension Evaluation {
     private func isNext(_ next: Epoch, in past: Past) -> Bool {
         guard next.generation == generation(in: past) + 1,
             next.recovery.recipient == recoveryCard(in: past)?.id,
-            next.recipients.allSatisfy({ isActive($0.recipient, in: past) }),
-            next.recipients.count == activeDeviceCount(in: past)
+            areActive(next.recipients, in: past)
         else { return false }
         return next.earlier.allSatisfy { name in epochNodes[name].map { counts($0, in: past) } == true }
     }

@@ -8,7 +8,11 @@ extension Evaluation {
     /// its key speaks as it. Then one that adds the member, too, goes before one that does not: invitations do, and any
     /// member can say the other. Of several such, the one with the smallest name counts.
     func home(of device: DeviceID, in past: Past) -> DeviceAddition? {
-        guard let additions = devices[device]?.additions else { return nil }
+        devices.number(of: device).flatMap { home(ofNumber: $0, in: past) }
+    }
+
+    private func home(ofNumber number: Int, in past: Past) -> DeviceAddition? {
+        let additions = devices.entries[number].additions
         if additions.count == 1 { return counts(additions[0].node, in: past) ? additions[0] : nil }
         return additions.filter { counts($0.node, in: past) }.min { left, right in
             let isLeft = left.acknowledged.intersects(past.statements)
@@ -26,23 +30,51 @@ extension Evaluation {
 
     /// Whether a device is one, of a member that is one.
     func isActive(_ device: DeviceID, in past: Past) -> Bool {
-        guard let home = home(of: device, in: past), !isRemoved(home, in: past) else { return false }
-        return has(home.member, .reader, in: past)
+        devices.number(of: device).map { isActive(number: $0, in: past) } ?? false
+    }
+
+    private func isActive(number: Int, in past: Past) -> Bool {
+        guard let home = home(ofNumber: number, in: past), !isRemoved(home, in: past) else { return false }
+        return has(number: home.memberNumber, .reader, in: past)
+    }
+
+    /// Whether some devices are all that are active.
+    ///
+    /// - parameter recipients: Those for whom a key is wrapped, in ascending order.
+    func areActive(_ recipients: WrappedKeys, in past: Past) -> Bool {
+        var position = recipients.startIndex
+        for number in devices.order where isActive(number: number, in: past) {
+            guard position < recipients.endIndex,
+                recipients.recipient(at: position) == devices.keys[number]
+            else { return false }
+            position += 1
+        }
+        return position == recipients.endIndex
+    }
+
+    /// The active devices, in the order of their identifiers.
+    func activeDevices(in past: Past) -> [DeviceID] {
+        devices.order.filter { isActive(number: $0, in: past) }.map { devices.keys[$0] }
     }
 
     /// Whether a grant gives a role to a member that one is, and no removal has taken it which did not come before.
-    private func supports(_ grant: RoleGrant, of entry: MemberEntry, _ need: MemberRole, _ past: Past) -> Bool
-    {
+    private func supports(
+        _ grant: RoleGrant, of additions: [MemberAddition], _ need: MemberRole, _ past: Past
+    ) -> Bool {
         guard grant.role >= need, counts(grant.node, in: past) else { return false }
-        let addition = entry.additions[grant.addition]
+        let addition = additions[grant.addition]
         return counts(addition.node, in: past)
             && !addition.denied(need).intersects(past.removals, outside: pasts[grant.node].removals)
     }
 
     /// Whether a member has at least a role.
     func has(_ member: MemberID, _ need: MemberRole, in past: Past) -> Bool {
-        guard let entry = members[member] else { return false }
-        return entry.grants.reversed().contains { supports($0, of: entry, need, past) }
+        members.number(of: member).map { has(number: $0, need, in: past) } ?? false
+    }
+
+    private func has(number: Int, _ need: MemberRole, in past: Past) -> Bool {
+        let (grants, additions) = (members.entries[number].grants, members.entries[number].additions)
+        return grants.reversed().contains { supports($0, of: additions, need, past) }
     }
 
     /// The statements that give a member at least a role, and the place of the addition whose role it is.
@@ -52,7 +84,7 @@ extension Evaluation {
         of member: MemberID, _ need: MemberRole, in past: Past
     ) -> (addition: Int, grants: [Int32])? {
         guard let entry = members[member] else { return nil }
-        let grants = entry.grants.filter { supports($0, of: entry, need, past) }
+        let grants = entry.grants.filter { supports($0, of: entry.additions, need, past) }
         guard let first = grants.first else { return nil }
         if entry.additions.count == 1 { return (0, grants.map { Int32($0.node) }) }
         func name(_ grant: RoleGrant) -> StatementID { graph.nodes[entry.additions[grant.addition].node].id }
@@ -77,12 +109,12 @@ extension Evaluation {
 
     /// How many devices are active.
     func activeDeviceCount(in past: Past) -> Int {
-        devices.keys.reduce(0) { $0 + (isActive($1, in: past) ? 1 : 0) }
+        devices.order.reduce(0) { $0 + (isActive(number: $1, in: past) ? 1 : 0) }
     }
 
     /// How many members are active.
     func activeMemberCount(in past: Past) -> Int {
-        members.keys.reduce(0) { $0 + (has($1, .reader, in: past) ? 1 : 0) }
+        members.order.reduce(0) { $0 + (has(number: $1, .reader, in: past) ? 1 : 0) }
     }
 
     /// The recovery key that counts.

@@ -7,13 +7,13 @@ import SyncWire
 /// brings may void statements of another one (`Evaluation+Meeting`). So the work is at most a sweep over
 /// all statements for each meeting, whatever the graph is like.
 struct Evaluation: Sendable {
-    let graph: StatementGraph
+    private(set) var graph: StatementGraph
     let founding: StatementID
 
     var verdicts: [Verdict] = []
     var pasts: [Past] = []
-    var members: [MemberID: MemberEntry] = [:]
-    var devices: [DeviceID: DeviceEntry] = [:]
+    var members = KeyedEntries<MemberID, MemberEntry>()
+    var devices = KeyedEntries<DeviceID, DeviceEntry>()
     /// The statements that claim a replica.
     var claims: [ReplicaID: [Int]] = [:]
     var epochs: [Int] = []
@@ -39,14 +39,23 @@ struct Evaluation: Sendable {
         self.founding = founding
         verdicts.reserveCapacity(graph.nodes.count)
         pasts.reserveCapacity(graph.nodes.count)
-        for node in graph.nodes.indices {
-            let past = past(after: graph.parents[node])
-            var verdict = judge(graph.nodes[node], in: past)
-            if verdict.refusal == nil { enter(node, &verdict, past) }
-            pasts.append(past)
-            verdicts.append(verdict)
-        }
+        for node in graph.nodes.indices { judge(node) }
         whole = past(after: graph.heads)
+    }
+
+    /// Judges one more statement, which ends the order (``StatementGraph/ends(with:)``).
+    mutating func add(_ statement: SignedStatement) {
+        graph.append(statement)
+        judge(graph.nodes.count - 1)
+        whole = past(after: graph.heads)
+    }
+
+    private mutating func judge(_ node: Int) {
+        let past = past(after: graph.parents[node])
+        var verdict = judge(graph.nodes[node], in: past)
+        if verdict.refusal == nil { enter(node, &verdict, past) }
+        pasts.append(past)
+        verdicts.append(verdict)
     }
 
     /// Whether a statement of a past counts in it.
@@ -78,11 +87,10 @@ struct Evaluation: Sendable {
             recoveryDepths[node] = (past.recovery.flatMap { recoveryDepths[$0] } ?? 0) + 1
             recoveryCards[node] = recovery.successor ?? recoveryCard(in: past)
         case .addDevice(let new):
-            devices[new.device.id, default: DeviceEntry()].additions.append(
-                DeviceAddition(node: node, member: new.member, addsMember: false))
+            add(new.device.id, to: new.member, addsMember: false, node)
         case .setRole(let change) where !verdict.isRemoval:
             guard let addition = grounds(of: change.member, .reader, in: past)?.addition else { break }
-            members[change.member]?.grants.append(
+            members[change.member, default: MemberEntry()].grants.append(
                 RoleGrant(node: node, role: change.role, addition: addition))
         case .setRole(let change):
             let number = number(node, &verdict)
@@ -109,15 +117,21 @@ struct Evaluation: Sendable {
         members[member, default: MemberEntry()].additions.append(MemberAddition(node: node))
         members[member, default: MemberEntry()].grants.append(
             RoleGrant(node: node, role: role, addition: place))
+        add(device, to: member, addsMember: true, node)
+    }
+
+    private mutating func add(_ device: DeviceID, to member: MemberID, addsMember: Bool, _ node: Int) {
+        // Whoever adds a device to a member knows of it.
+        guard let number = members.number(of: member) else { return }
         devices[device, default: DeviceEntry()].additions.append(
-            DeviceAddition(node: node, member: member, addsMember: true))
+            DeviceAddition(node: node, member: member, memberNumber: number, addsMember: addsMember))
     }
 
     /// Notes that a device has spoken as what an addition made it.
     private mutating func acknowledge(_ node: Int, by device: DeviceID, _ verdict: Verdict) {
         guard let place = devices[device]?.additions.firstIndex(where: { $0.node == verdict.deviceGround })
         else { return }
-        devices[device]?.additions[place].acknowledged.insert(node)
+        devices[device, default: DeviceEntry()].additions[place].acknowledged.insert(node)
     }
 
     private mutating func number(_ node: Int, _ verdict: inout Verdict) -> Int {
@@ -133,9 +147,9 @@ struct Evaluation: Sendable {
         for (place, node) in (members[member]?.additions.map(\.node) ?? []).enumerated()
         where counts(node, in: past) {
             taken.insert(node)
-            members[member]?.additions[place].limit(limit)
+            members[member, default: MemberEntry()].additions[place].limit(limit)
         }
-        members[member]?.limits.append(limit)
+        members[member, default: MemberEntry()].limits.append(limit)
         kill(members[member]?.issued ?? [], by: limit.number, past) { verdict in
             guard let ground = verdict.memberGround else { return false }
             return limit.denies(verdict.need) && taken.contains(ground)
@@ -153,9 +167,9 @@ struct Evaluation: Sendable {
         for (place, addition) in additions.enumerated()
         where counts(addition.node, in: past) && (isAdmin || addition.member == issuer) {
             taken.insert(addition.node)
-            devices[removal.device]?.additions[place].removed.insert(number)
+            devices[removal.device, default: DeviceEntry()].additions[place].removed.insert(number)
         }
-        devices[removal.device]?.limits.append(
+        devices[removal.device, default: DeviceEntry()].limits.append(
             DeviceLimit(node: node, number: number, cutOffs: removal.cutOffs))
         kill(devices[removal.device]?.issued ?? [], by: number, past) { verdict in
             guard let ground = verdict.deviceGround else { return false }
@@ -194,7 +208,7 @@ struct Evaluation: Sendable {
         if let last = members[member]?.lastGrounds, last == verdict.roleGrounds {
             verdict.roleGrounds = last
         } else {
-            members[member]?.lastGrounds = verdict.roleGrounds
+            members[member, default: MemberEntry()].lastGrounds = verdict.roleGrounds
         }
     }
 }

@@ -2,11 +2,11 @@
 struct StatementGraph: Sendable {
     /// Each statement after all that came before it; else by the length of its past's longest path, then by
     /// name.
-    let nodes: [SignedStatement]
+    private(set) var nodes: [SignedStatement]
     /// The parents of each.
-    let parents: [[Int]]
+    private(set) var parents: [[Int]]
     /// Those that no other one has as a parent.
-    let heads: [Int]
+    private(set) var heads: [Int]
     /// Statements that wait for others before them, in ascending order.
     let waiting: [StatementID]
     /// What the waiting ones name and nobody has brought yet, in ascending order.
@@ -50,5 +50,19 @@ struct StatementGraph: Sendable {
             missing.formUnion(statements[id]?.statement.parents.filter { statements[$0] == nil } ?? [])
         }
         self.missing = missing.sorted()
+    }
+
+    /// Whether a new statement knows all others, and nothing waits. It is the last one in the order then: no path is longer
+    /// than the one that leads to it.
+    func ends(with statement: SignedStatement) -> Bool {
+        let names = heads.map { nodes[$0].id }
+        return !names.isEmpty && waiting.isEmpty && statement.statement.parents == names.sorted()
+    }
+
+    /// Puts a statement at the end, which ``ends(with:)`` has found to be its place.
+    mutating func append(_ statement: SignedStatement) {
+        nodes.append(statement)
+        parents.append(heads)
+        heads = [nodes.count - 1]
     }
 }

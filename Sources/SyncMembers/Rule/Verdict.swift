@@ -84,6 +84,8 @@ struct MemberAddition: Sendable {
 struct DeviceAddition: Sendable {
     let node: Int
     let member: MemberID
+    /// The number of the member's entry.
+    let memberNumber: Int
     /// Whether it adds the member, too, which takes an admin.
     let addsMember: Bool
     /// The numbers of the removals that knew it, and that were allowed to take it.

@@ -26,7 +26,7 @@ extension Evaluation {
             if let home = home(of: device, in: whole) { owned[home.member, default: []].append(device) }
         }
         var list: [MemberID: Member] = [:]
-        for (member, entry) in members {
+        for (member, entry) in zip(members.keys, members.entries) {
             let additions = entry.additions.map(\.node).filter { counts($0) }
             guard let addition = additions.min(by: { id($0) < id($1) }),
                 let name = name(in: graph.nodes[addition].statement.kind)
@@ -61,7 +61,7 @@ extension Evaluation {
     /// The devices whose addition counts.
     func deviceList() -> [DeviceID: MemberDevice] {
         var list: [DeviceID: MemberDevice] = [:]
-        for (device, entry) in devices {
+        for (device, entry) in zip(devices.keys, devices.entries) {
             guard let home = home(of: device, in: whole),
                 let card = card(in: graph.nodes[home.node].statement.kind)
             else { continue }
@@ -145,7 +145,7 @@ extension Evaluation {
             .sorted { (epoch($1)?.generation ?? 0, id($1)) < (epoch($0)?.generation ?? 0, id($0)) }
         return order.first { node in
             guard let epoch = epoch(node), epoch.recovery.recipient == recovery else { return false }
-            return epoch.recipients.allSatisfy { isActive($0.recipient, in: whole) }
+            return epoch.recipients.recipients.allSatisfy { isActive($0, in: whole) }
         }
     }
 

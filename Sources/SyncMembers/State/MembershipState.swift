@@ -56,13 +56,12 @@ public struct MembershipState: Equatable, Sendable {
             else { throw MembershipError(.tooLarge, "there are too many statements") }
             byID[statement.id] = statement
         }
-        self.init(store, founding, byID)
+        self.init(store, byID, Evaluation(StatementGraph(byID), founding: founding))
     }
 
-    private init(_ store: StoreID, _ founding: StatementID, _ statements: [StatementID: SignedStatement]) {
-        let evaluation = Evaluation(StatementGraph(statements), founding: founding)
+    private init(_ store: StoreID, _ statements: [StatementID: SignedStatement], _ evaluation: Evaluation) {
         self.store = store
-        self.founding = founding
+        founding = evaluation.founding
         self.statements = statements
         self.evaluation = evaluation
         members = evaluation.memberList()
@@ -83,10 +82,34 @@ public struct MembershipState: Equatable, Sendable {
     }
 
     /// The state with more statements.
+    ///
+    /// Of those that were made upon all that is known here, one after the other, nothing else is judged again.
     public func adding(_ more: some Sequence<SignedStatement>) throws(MembershipError) -> MembershipState {
-        try MembershipState(
-            store: store, founding: founding, statements: Array(statements.values) + Array(more))
+        let more = Array(more)
+        if let state = try adding(line: more.filter { statements[$0.id] == nil }) { return state }
+        return try MembershipState(
+            store: store, founding: founding, statements: Array(statements.values) + more)
     }
+
+    /// The state with a few statements that go on from it in a line; nil for others.
+    private func adding(line: [SignedStatement]) throws(MembershipError) -> MembershipState? {
+        guard line.count <= Self.lineCountMax, line.allSatisfy({ $0.statement.store == store }) else {
+            return nil
+        }
+        var (evaluation, statements, rest) = (evaluation, statements, line)
+        while let place = rest.firstIndex(where: { evaluation.graph.ends(with: $0) }) {
+            let next = rest.remove(at: place)
+            evaluation.add(next)
+            statements[next.id] = next
+        }
+        guard rest.isEmpty else { return nil }
+        guard statements.count <= MembershipLimits.statementCountMax,
+            statements.values.reduce(0, { $0 + $1.bytes.count }) <= MembershipLimits.totalByteCountMax
+        else { throw MembershipError(.tooLarge, "there are too many statements") }
+        return MembershipState(store, statements, evaluation)
+    }
+
+    private static let lineCountMax = 64
 
     /// Whether a change of a replica counts.
     ///

@@ -20,13 +20,25 @@ public struct Epoch: Hashable, Sendable {
     /// A hash that only the content key has.
     public let commitment: [UInt8]
     /// The content key for each active device, in the order of their identifiers.
-    public let recipients: [WrappedKey]
+    public let recipients: WrappedKeys
     /// The content key for the recovery key.
     public let recovery: WrappedKey
     /// Epochs before this one whose keys its key opens, in their order.
     public let earlier: [StatementID]
     /// The keys of these epochs, one after another, sealed under this one's; empty without any.
     public let sealedKeys: [UInt8]
+
+    init(
+        generation: Int64, commitment: [UInt8], recipients: some Sequence<WrappedKey>, recovery: WrappedKey,
+        earlier: [StatementID], sealedKeys: [UInt8]
+    ) {
+        self.generation = generation
+        self.commitment = commitment
+        self.recipients = (recipients as? WrappedKeys) ?? WrappedKeys(recipients)
+        self.recovery = recovery
+        self.earlier = earlier
+        self.sealedKeys = sealedKeys
+    }
 
     /// How many bytes seal the keys of so many epochs.
     static func sealedByteCount(of count: Int) -> Int { count == 0 ? 0 : count * keyByteCount + tagByteCount }

@@ -38,7 +38,7 @@ public struct SignedStatement: Hashable, Sendable, CustomStringConvertible {
         }
         let signed = Statement.signed(content)
         bytes = content + (try signer.signature(of: signed))
-        id = StatementID(signed: signed)
+        id = StatementID(of: content[...])
         self.statement = statement
     }
 
@@ -59,7 +59,7 @@ public struct SignedStatement: Hashable, Sendable, CustomStringConvertible {
         guard statement.issuer.card.isValid(Array(bytes.suffix(Self.signatureByteCount)), of: signed) else {
             throw MembershipError(.signatureInvalid, "a statement is not by the one that it names")
         }
-        id = StatementID(signed: signed)
+        id = StatementID(of: content[...])
         self.bytes = bytes
     }
 
@@ -70,9 +70,9 @@ public struct SignedStatement: Hashable, Sendable, CustomStringConvertible {
         guard bytes.count > Self.signatureByteCount else {
             throw MembershipError(.malformed, "a statement is cut off")
         }
-        let content = Array(bytes.dropLast(Self.signatureByteCount))
-        statement = try Statement(content: content)
-        id = StatementID(signed: Statement.signed(content))
+        let content = bytes.dropLast(Self.signatureByteCount)
+        statement = try Statement(kept: content)
+        id = StatementID(of: content)
         self.bytes = bytes
     }
 

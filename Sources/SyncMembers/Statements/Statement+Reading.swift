@@ -1,21 +1,40 @@
+import Foundation
 import SyncWire
 
 extension Statement {
     /// Reads the bytes of a statement without a signature, and refuses whatever is not its one form.
     init(content: [UInt8]) throws(MembershipError) {
+        try self.init(kept: content[...])
+        // Nothing reads two forms of one value. A statement with two names would be two statements.
+        guard isWritten(as: content) else {
+            throw MembershipError(.malformed, "a statement has another form")
+        }
+    }
+
+    /// Reads the bytes of a statement that was read before, when it was seen to be in its one form.
+    ///
+    /// The wrapped keys of an epoch stay in the memory of these bytes.
+    init(kept content: ArraySlice<UInt8>) throws(MembershipError) {
         guard content.count <= MembershipLimits.statementByteCountMax else {
             throw MembershipError(.tooLarge, "a statement has too many bytes")
         }
         let result = content.withUnsafeBytes { bytes in
             Result<Statement, MembershipError> { () throws(MembershipError) in
-                var reader = StatementReader(WireReader(bytes))
+                var reader = StatementReader(WireReader(bytes), of: content)
                 return try reader.statement()
             }
         }
         self = try result.get()
-        // Nothing above reads two forms of one value. A statement with two names would be two statements.
-        guard self.content == content else {
-            throw MembershipError(.malformed, "a statement has another form")
+    }
+
+    private func isWritten(as content: [UInt8]) -> Bool {
+        let written = self.content
+        guard written.count == content.count, !content.isEmpty else { return written == content }
+        return written.withUnsafeBytes { left in
+            content.withUnsafeBytes { right in
+                guard let left = left.baseAddress, let right = right.baseAddress else { return false }
+                return memcmp(left, right, content.count) == 0
+            }
         }
     }
 }
@@ -23,8 +42,12 @@ extension Statement {
 /// Reads a statement, and checks each count before memory is taken for it.
 private struct StatementReader {
     private var reader: WireReader
+    private let content: ArraySlice<UInt8>
 
-    init(_ reader: WireReader) { self.reader = reader }
+    init(_ reader: WireReader, of content: ArraySlice<UInt8>) {
+        self.reader = reader
+        self.content = content
+    }
 
     mutating func statement() throws(MembershipError) -> Statement {
         guard try raw(Statement.magic.count) == Statement.magic else {
@@ -94,12 +117,13 @@ private struct StatementReader {
     private mutating func epoch() throws(MembershipError) -> Epoch {
         let generation = try positive()
         let commitment = try raw(Epoch.keyByteCount)
-        let wrappedByteCount = 16 + Epoch.WrappedKey.byteCount
         let recipientCount = try count(
-            upTo: MembershipLimits.recipientCountMax, of: wrappedByteCount, "recipients")
-        var recipients: [Epoch.WrappedKey] = []
-        recipients.reserveCapacity(recipientCount)
-        for _ in 0..<recipientCount { recipients.append(try wrappedKey()) }
+            upTo: MembershipLimits.recipientCountMax, of: WrappedKeys.strideByteCount, "recipients")
+        let start = content.endIndex - reader.remaining
+        do { _ = try reader.raw(recipientCount * WrappedKeys.strideByteCount) } catch {
+            throw MembershipError(error)
+        }
+        let recipients = WrappedKeys(bytes: content[start..<(content.endIndex - reader.remaining)])
         let recovery = try wrappedKey()
         let earlierCount = try count(upTo: Epoch.earlierCountMax, of: StatementID.byteCount, "earlier epochs")
         var earlier: [StatementID] = []

@@ -80,10 +80,7 @@ extension WireWriter {
         unsigned(UInt64(bitPattern: epoch.generation))
         raw(epoch.commitment)
         unsigned(UInt64(epoch.recipients.count))
-        for key in epoch.recipients {
-            raw(key.recipient.bytes)
-            raw(key.bytes)
-        }
+        epoch.recipients.bytes.withUnsafeBytes { raw($0) }
         raw(epoch.recovery.recipient.bytes)
         raw(epoch.recovery.bytes)
         unsigned(UInt64(epoch.earlier.count))

@@ -123,10 +123,10 @@ extension Epoch {
             throw MembershipError(.tooLarge, "an epoch has too many recipients or keys")
         }
         guard commitment.count == Self.keyByteCount,
-            (recipients + [recovery]).allSatisfy({ $0.bytes.count == WrappedKey.byteCount }),
+            recipients.areWhole, recovery.bytes.count == WrappedKey.byteCount,
             sealedKeys.count == Self.sealedByteCount(of: earlier.count)
         else { throw MembershipError(.malformed, "a wrapped key has another length") }
-        guard zip(recipients, recipients.dropFirst()).allSatisfy({ $0.recipient < $1.recipient }),
+        guard recipients.areAscending,
             zip(earlier, earlier.dropFirst()).allSatisfy({ $0 < $1 })
         else {
             throw MembershipError(.malformed, "the recipients or keys of an epoch are not in ascending order")

@@ -29,11 +29,14 @@ public struct StatementID: Hashable, Sendable, Comparable, CustomStringConvertib
         self.init(bytes)
     }
 
-    /// Names what was signed.
-    init(signed: [UInt8]) {
+    /// Names what a statement says.
+    init(of content: ArraySlice<UInt8>) {
+        var hash = SHA256()
+        hash.update(data: Domain.statement.bytes)
+        content.withUnsafeBytes { hash.update(bufferPointer: $0) }
         var words = SIMD4<UInt64>()
         var index = 0
-        for byte in SHA256.hash(data: signed) {
+        for byte in hash.finalize() {
             words[index / 8] = words[index / 8] << 8 | UInt64(byte)
             index += 1
         }

@@ -237,6 +237,33 @@ import Testing
         #expect(!mended.isEpochDue(for: ring(club.founder, mended)))
     }
 
+    @Test func wrappedKeysAreFoundByTheirRecipients() throws {
+        var club = try Club()
+        var last = club.found
+        var people = [club.founder]
+        for _ in 0..<6 {
+            let person = try club.person()
+            last = try club.adds(person, .writer, by: people[0], after: last)
+            people.append(person)
+        }
+        let none = WrappedKeys([])
+        #expect(none.isEmpty && none.key(for: people[0].device) == nil && none.areAscending)
+        let key = { (id: DeviceID, byteCount: Int) in
+            Epoch.WrappedKey(recipient: id, bytes: [UInt8](repeating: UInt8(id.low & 0xFF), count: byteCount))
+        }
+        let devices = people.map(\.device).sorted()
+        let all = WrappedKeys(devices.map { key($0, 80) })
+        #expect(all.count == 7 && all.areAscending && all.areWhole && Array(all.recipients) == devices)
+        for device in devices {
+            #expect(all.key(for: device) == key(device, 80))
+            #expect(all.key(for: DeviceID(high: device.high, low: device.low &+ 1)) == nil)
+        }
+        #expect(!WrappedKeys(devices.reversed().map { key($0, 80) }).areAscending)
+        #expect(!WrappedKeys([key(devices[0], 80), key(devices[0], 80)]).areAscending)
+        // Two that have the length of two, and are none.
+        #expect(!WrappedKeys([key(devices[0], 79), key(devices[1], 81)]).areWhole)
+    }
+
     @Test func keysForDifferentUsesHaveNothingInCommon() throws {
         let key = EpochKey()
         let uses = [

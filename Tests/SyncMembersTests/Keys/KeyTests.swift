@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import SyncWire
 import TestSupport
@@ -66,15 +67,42 @@ import Testing
         for last in [0xEC, 0xED, 0xEE] as [UInt8] {
             points.append([last] + [UInt8](repeating: 0xFF, count: 30) + [0x7F])
         }
+        // Of order 8.
+        for number in [
+            "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
+            "5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157",
+        ] {
+            points.append(try #require(Hexadecimal.bytes(number, count: 32)))
+        }
         for point in points {
             let card = try DeviceCard(signingKey: signing, agreementKey: point)
             #expect(throws: MembershipError.self) { try card.checkAgreement() }
+            #expect(agreesOnZeros(point))
+            // Numbers beside them are keys as others are.
+            for other in [2, 3, 100] as [UInt8] {
+                var beside = point
+                beside[0] ^= other
+                let card = try DeviceCard(signingKey: signing, agreementKey: beside)
+                if points.contains(beside) { continue }
+                #expect(throws: Never.self) { try card.checkAgreement() }
+                #expect(!agreesOnZeros(beside))
+            }
         }
         #expect(throws: MembershipError.self) {
             try DeviceCard(signingKey: signing, agreementKey: [UInt8](repeating: 0xFF, count: 32))
         }
         #expect(throws: MembershipError.self) { try DeviceCard(signingKey: signing, agreementKey: []) }
         try MemberDeviceKeys().card.checkAgreement()
+    }
+
+    /// Whether each private key makes zeros of a public one.
+    private func agreesOnZeros(_ point: [UInt8]) -> Bool {
+        (0..<4).allSatisfy { _ in
+            guard let key = try? Curve25519.KeyAgreement.PublicKey(rawRepresentation: point),
+                let secret = try? Curve25519.KeyAgreement.PrivateKey().sharedSecretFromKeyAgreement(with: key)
+            else { return true }
+            return secret.withUnsafeBytes { bytes in bytes.allSatisfy { $0 == 0 } }
+        }
     }
 
     @Test func noDescriptionOrMirrorShowsASecret() throws {

@@ -19,7 +19,10 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(2))) func connectionsOfAnAddressAreBounded() async throws {
-        let relay = try await RunningRelay { $0.limits.addressConnectionCountMax = 3 }
+        // A watch that nobody reads any more is noticed when it is written to.
+        let relay = try await RunningRelay {
+            ($0.limits.addressConnectionCountMax, $0.limits.heartbeatSeconds) = (3, 0.1)
+        }
         let channel = try await relay.channel()
         let epoch = try await relay.storage.state(of: channel.id).epoch
         // Each watch has a connection, and the first one that which made the channel.

@@ -52,8 +52,10 @@ enum MemberSecrets {
     }
 
     /// Keeps the content keys that are not kept yet.
-    static func keep(_ db: Database, _ keyring: EpochKeyring) throws {
-        for epoch in keyring.opened.sorted() {
+    ///
+    /// - parameter all: Whether this file may have none of them, because they were read from another one.
+    static func keep(_ db: Database, _ keyring: EpochKeyring, all: Bool = false) throws {
+        for epoch in (all ? keyring.opened : keyring.unkept).sorted() {
             guard let key = keyring[epoch] else { continue }
             try db.execute(
                 sql: "INSERT OR IGNORE INTO _sync_epoch_key (epoch, key) VALUES (?, ?)",

@@ -29,8 +29,7 @@ struct MembershipRecord {
     static func load(_ db: Database, _ store: StoreID) throws -> MembershipRecord? {
         guard let founding = try StatementLedger.founding(db) else { return nil }
         do {
-            let state = try MembershipState(
-                store: store, founding: founding, statements: StatementLedger.loadAll(db))
+            let state = try StatementLedger.state(db, store, founding: founding)
             let keyring = try MemberSecrets.epochs(db)
             if let epoch = keyring.falsified(in: state).first {
                 throw SyncError(
@@ -73,7 +72,7 @@ struct MembershipRecord {
             guard other.counts, other.id != current, !brought.contains(other.id), keyring[other.id] != nil,
                 let epoch = epoch(other.id)
             else { return false }
-            return !active.isSubset(of: epoch.recipients.lazy.map(\.recipient))
+            return !active.isSubset(of: epoch.recipients.recipients)
         }
     }
 
@@ -194,7 +193,7 @@ struct MembershipRecord {
     /// Keeps all statements that it has, and no others, and the keys that they open.
     func saveAll(_ db: Database, at milliseconds: Int64) throws {
         try StatementLedger.replaceAll(db, with: Array(state.statements.values), at: milliseconds)
-        try MemberSecrets.keep(db, keyring)
+        try MemberSecrets.keep(db, keyring, all: true)
     }
 
     /// Keeps statements that are new, and the keys that they open.

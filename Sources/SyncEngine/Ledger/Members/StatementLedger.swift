@@ -37,13 +37,61 @@ enum StatementLedger {
         try SyncSetting.set(db, foundingSetting, Data(founding.bytes))
     }
 
-    /// The statements. They were checked when they came, or when the file was made of another one.
-    static func loadAll(_ db: Database) throws -> [SignedStatement] {
-        try db.rows("SELECT content FROM _sync_statement ORDER BY id") { row in
-            let content: Data = try row.decodeStrictly(atIndex: 0)
-            do { return try SignedStatement(kept: Array(content)) } catch let error as MembershipError {
-                throw SyncError(.damagedMetadata, "a statement about members is damaged: \(error.message)")
+    /// What the statements say. They were checked when they came, or when the file was made of another one.
+    ///
+    /// - parameter known: What this process knows of files. Only statements that are new to it are read.
+    /// - throws: ``SyncError`` of code `damagedMetadata`, `MembershipError`.
+    static func state(
+        _ db: Database, _ store: StoreID, founding: StatementID, _ known: KnownMemberships = .shared
+    ) throws -> MembershipState {
+        let path = try KnownMemberships.path(db)
+        let names = try self.names(db)
+        var state = path.flatMap { known.state(of: $0, store, founding: founding, within: names) }
+        if let before = state, before.statements.count < names.count {
+            let fresh = names.filter { before.statements[$0] == nil }
+            state = try before.adding(fresh.sorted().map { try load(db, $0) })
+        }
+        let all = try state ?? MembershipState(store: store, founding: founding, statements: loadAll(db))
+        if let path { known.keep(all, of: path) }
+        return all
+    }
+
+    private static func names(_ db: Database) throws -> Set<StatementID> {
+        // By the index of names: what is said is not read.
+        Set(try db.rows("SELECT name FROM _sync_statement ORDER BY name") { try name(in: $0, at: 0) })
+    }
+
+    private static func name(in row: Row, at index: Int) throws -> StatementID {
+        let name: Data = try row.decodeStrictly(atIndex: index)
+        guard let id = StatementID(Array(name)) else {
+            throw SyncError(.damagedMetadata, "a statement about members has a name that is none")
+        }
+        return id
+    }
+
+    private static func load(_ db: Database, _ name: StatementID) throws -> SignedStatement {
+        let found = try db.rows(
+            "SELECT content, name FROM _sync_statement WHERE name = ?", [Data(name.bytes)], statement)
+        guard let statement = found.first else {
+            throw SyncError(.damagedMetadata, "a statement about members is in an index and not in its table")
+        }
+        return statement
+    }
+
+    private static func loadAll(_ db: Database) throws -> [SignedStatement] {
+        try db.rows("SELECT content, name FROM _sync_statement ORDER BY id", [], statement)
+    }
+
+    private static func statement(_ row: Row) throws -> SignedStatement {
+        let content: Data = try row.decodeStrictly(atIndex: 0)
+        do {
+            let statement = try SignedStatement(kept: Array(content))
+            guard try statement.id == name(in: row, at: 1) else {
+                throw SyncError(.damagedMetadata, "a statement about members stands under another name")
             }
+            return statement
+        } catch let error as MembershipError {
+            throw SyncError(.damagedMetadata, "a statement about members is damaged: \(error.message)")
         }
     }
 
