@@ -6,7 +6,8 @@ struct StatementCache {
     /// An object, so that noting a use needs no second look into the dictionary.
     private final class Entry {
         let sql: String
-        let statement: Statement
+        /// Nil while it is handed out.
+        var statement: Statement?
         var isUsed = true
 
         init(_ sql: String, _ statement: Statement) {
@@ -48,17 +49,7 @@ struct StatementCache {
     }
 
     subscript(sql: String) -> Statement? {
-        get {
-            if let entry = recent[sql] {
-                entry.isUsed = true
-                return entry.statement
-            }
-            // Strings are equal when they look the same; SQLite tells their bytes apart.
-            guard let entry = entries[sql], entry.sql.hasSameBytes(as: sql) else { return nil }
-            entry.isUsed = true
-            recent[sql] = entry
-            return entry.statement
-        }
+        get { entry(of: sql)?.statement }
         set {
             recent[sql] = nil
             guard let newValue else {
@@ -68,6 +59,34 @@ struct StatementCache {
             if entries.count >= capacity { evict() }
             entries[sql] = Entry(sql, newValue)
         }
+    }
+
+    private func entry(of sql: String) -> Entry? {
+        if let entry = recent[sql] {
+            entry.isUsed = true
+            return entry
+        }
+        // Strings are equal when they look the same; SQLite tells their bytes apart.
+        guard let entry = entries[sql], entry.sql.hasSameBytes(as: sql) else { return nil }
+        entry.isUsed = true
+        recent[sql] = entry
+        return entry
+    }
+
+    /// Hands out the statement of a text, and keeps its place.
+    func take(_ sql: String) -> Statement? {
+        guard let entry = entry(of: sql) else { return nil }
+        defer { entry.statement = nil }
+        return entry.statement
+    }
+
+    /// Puts a statement into the place of its text, if that is there and empty.
+    ///
+    /// - returns: Whether it was.
+    func putBack(_ sql: String, _ statement: Statement) -> Bool {
+        guard let entry = entry(of: sql), entry.statement == nil else { return false }
+        entry.statement = statement
+        return true
     }
 
     mutating func removeAll() {

@@ -12,16 +12,19 @@ struct RecurringStatements {
         "release",
     ]
 
-    private static let slotCount = 256
+    private static let hashCount = 256
 
     /// Longer texts take longer to run than to prepare, and too much memory.
     private static let byteCountMax = 4096
 
     private var cache = StatementCache(capacity: 128)
 
-    /// The hashes of texts that ran lately and are not kept. A text is kept when it comes the second time, so that
+    /// The hashes of the texts that came last. A text is kept when it comes the second time, so that
     /// those with values in them, which come once, drive out nobody, and stay in no memory.
-    private var hashes = [Int](repeating: 0, count: slotCount)
+    private var hashes = [Int](repeating: 0, count: hashCount)
+
+    /// The place of the oldest hash.
+    private var oldest = 0
 
     /// The statement of a text, unless it is not kept, or is running.
     subscript(sql: String) -> Statement? {
@@ -29,29 +32,30 @@ struct RecurringStatements {
         return statement
     }
 
-    /// Hands out the statement of a text, and keeps it no longer.
-    mutating func take(_ sql: String) -> Statement? {
-        guard let statement = self[sql] else { return nil }
-        cache[sql] = nil
-        return statement
-    }
+    /// Hands out the statement of a text, and keeps no more than its place.
+    func take(_ sql: String) -> Statement? { self[sql] == nil ? nil : cache.take(sql) }
 
     /// Takes note of a text that has run, and keeps its statement from the second time on.
     ///
     /// - parameter statement: The only statement of the text.
     mutating func note(_ sql: String, _ statement: Statement) {
-        guard sql.utf8.count <= Self.byteCountMax else { return }
-        let hash = sql.hashValue
-        let slot = hash & (Self.slotCount - 1)
-        guard hashes[slot] == hash else {
-            hashes[slot] = hash
-            return
-        }
-        guard cache[sql] == nil, !statement.isInUse, let word = SQLText.firstWord(sql),
-            Self.words.contains(word)
+        guard sql.utf8.count <= Self.byteCountMax, !statement.isInUse else { return }
+        // What was kept goes back to its place, whatever has come since then.
+        if cache.putBack(sql, statement) { return statement.emptyParameters() }
+        guard hasCome(sql), cache[sql] == nil, let word = SQLText.firstWord(sql), Self.words.contains(word)
         else { return }
         statement.emptyParameters()
         cache[sql] = statement
+    }
+
+    /// Whether a text has come lately; if not, it is noted.
+    private mutating func hasCome(_ sql: String) -> Bool {
+        let hash = sql.hashValue
+        // To look at all of them takes far less time than to prepare the text.
+        if hashes.contains(hash) { return true }
+        hashes[oldest] = hash
+        oldest = (oldest + 1) % Self.hashCount
+        return false
     }
 
     mutating func removeAll() { cache.removeAll() }
@@ -105,6 +109,7 @@ extension Database {
     func makeRequestStatement(sql: String) throws -> Statement {
         if authorizer.restriction == nil, let statement = recurringStatements.take(sql) {
             try checkIsOpen(sql)
+            statement.isOfRequest = true
             return statement
         }
         let statement = try makeStatement(sql: sql)
