@@ -91,7 +91,10 @@ extension PreparedRequest: Sendable {}
 extension PreparedRequest {
     /// Keeps the statement for the next request with its text, unless somebody else has it, too.
     @usableFromInline mutating func returnStatement(to db: Database) {
-        guard statement.isOfRequest, isKnownUniquelyReferenced(&statement) else { return }
+        guard statement.isOfRequest else { return }
+        // It holds the statement.
+        completion = nil
+        guard isKnownUniquelyReferenced(&statement) else { return }
         statement.requestRegion = nil
         db.noteRun(statement.sql, statement)
     }

@@ -96,7 +96,8 @@ extension Relation {
         let conditions = plan.conditions(among: parents.keys, origin: origin)
         parents.areOfSeveralQueries = conditions.count > 1
         for condition in conditions {
-            let request = try plan.relation(for: condition).makePreparedRequest(db)
+            var request = try plan.relation(for: condition).makePreparedRequest(db)
+            defer { request.returnStatement(to: db) }
             if let rows = try request.completedRows(db) {
                 try parents.add(rows, db)
             } else {

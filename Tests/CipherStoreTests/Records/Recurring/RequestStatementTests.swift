@@ -84,6 +84,29 @@ import Testing
 
     // MARK: Statements
 
+    @Test func aRequestForAssociatedRowsIsPreparedOnce() throws {
+        try queue.inDatabase { db throws in
+            func names(_ code: String) throws -> [String] {
+                let request = Team.filter(Column("code") == code).including(all: Team.members)
+                let rows = try Row.fetchAll(db, request)
+                return (rows.first?.prefetchedRows["members"] ?? []).map { $0["name"] as String }
+            }
+            var texts: [String] = []
+            db.trace { texts.append("\($0)") }
+            for _ in 0..<3 { #expect(try names("red") == ["Arthur", "Craig"]) }
+            db.trace(options: [])
+            let both = texts.suffix(2)
+            let kept = both.map { db.recurringStatements[$0]?.sqliteStatement }
+            #expect(both.first?.contains("\"team\"") == true)
+            #expect(both.last?.contains("\"member\"") == true)
+            #expect(!kept.contains(nil))
+            #expect(both.allSatisfy { db.recurringStatements[$0]?.arguments.isEmpty == true })
+            #expect(try names("blue") == ["Barbara"])
+            #expect(try names("red") == ["Arthur", "Craig"])
+            #expect(both.map { db.recurringStatements[$0]?.sqliteStatement } == kept)
+        }
+    }
+
     @Test func requestsOfManyTextsAreEachPreparedOnce() throws {
         try queue.inDatabase { db in
             let requests = (1...100).map { Player.order(Column("id")).limit($0) }
