@@ -28,8 +28,9 @@ public struct SQLRequest<RowDecoder>: Sendable {
     ///     - sql: A SELECT query.
     ///     - arguments: The values of its parameters.
     ///     - adapter: How its rows are presented.
-    ///     - cached: Whether its statement is kept by the connection. Don't
-    ///       iterate two cursors of a cached request at once.
+    ///     - cached: Whether its statement is the one of ``Database/cachedStatement(sql:)``. Don't
+    ///       iterate two cursors of a cached request at once. Otherwise each run has a statement that nobody
+    ///       else has, which the connection may use again after it.
     public init(
         sql: String, arguments: StatementArguments = StatementArguments(),
         adapter: (any RowAdapter)? = nil, cached: Bool = false
@@ -78,7 +79,7 @@ extension SQLRequest: FetchRequest {
         _ db: Database, forSingleResult singleResult: Bool = false
     ) throws -> PreparedRequest {
         let (sql, arguments) = try literal.build(db)
-        let statement = try isCached ? db.cachedStatement(sql: sql) : db.makeStatement(sql: sql)
+        let statement = try isCached ? db.cachedStatement(sql: sql) : db.makeRequestStatement(sql: sql)
         try statement.setArguments(arguments)
         return PreparedRequest(statement: statement, adapter: adapter)
     }

@@ -84,6 +84,24 @@ import Testing
 
     // MARK: Statements
 
+    @Test func aRequestInSQLIsPreparedOnce() throws {
+        try queue.inDatabase { db in
+            let sql = "SELECT * FROM player WHERE id = ?"
+            func name(_ id: Int) throws -> String? {
+                try SQLRequest<Player>(sql: sql, arguments: [id]).fetchOne(db)?.name
+            }
+            for _ in 0..<2 { #expect(try name(2) == "Barbara") }
+            let first = db.recurringStatements[sql]?.sqliteStatement
+            #expect(first != nil)
+            #expect(try name(3) == "Craig")
+            #expect(db.recurringStatements[sql]?.sqliteStatement == first)
+            // Who prepares it has it alone.
+            let own = try SQLRequest<Player>(sql: sql, arguments: [1]).makePreparedRequest(db)
+            #expect(try name(2) == "Barbara")
+            #expect(try Player.fetchOne(own.statement)?.name == "Arthur")
+        }
+    }
+
     @Test func aRequestForAssociatedRowsIsPreparedOnce() throws {
         try queue.inDatabase { db throws in
             func names(_ code: String) throws -> [String] {
