@@ -5,9 +5,12 @@ extension Relation {
     func run(_ change: Change, _ db: Database) throws -> Int {
         let writer = SQLWriter(db)
         try writeChange(change, to: writer)
-        let statement = try db.cachedStatement(sql: writer.sql)
-        let total = db.beginCountingChanges()
-        try statement.execute(arguments: writer.arguments)
+        // The text may be one of many, with a list of values in it.
+        let total = try db.withStatement(sql: writer.sql) { statement in
+            let total = db.beginCountingChanges()
+            try statement.execute(arguments: writer.arguments)
+            return total
+        }
         let counts = db.changeCounts
         // SQLite counts no rows of a view, but those that its triggers changed.
         if counts.changes == 0, counts.totalChanges != total, try db.viewExists(requireTable()) {

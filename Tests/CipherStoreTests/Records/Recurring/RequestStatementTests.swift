@@ -148,4 +148,24 @@ import Testing
             #expect(kept <= 128)
         }
     }
+
+    @Test func listsOfManyLengthsDriveOutNobody() throws {
+        try queue.inDatabase { db in
+            let query = "SELECT count(*) FROM player"
+            for _ in 0..<3 { _ = try Int.fetchOne(db, sql: query) }
+            let recurring = db.recurringStatements[query]?.sqliteStatement
+            let cached = try db.cachedStatement(sql: query)
+            for count in 1...300 {
+                let keys = Array(1001...1000 + count)
+                let found = try Player.filter(keys: keys).fetchAll(db)
+                #expect(found.isEmpty)
+                #expect(try Player.deleteAll(db, keys: keys) == 0)
+                #expect(try Player.filter(keys: keys).updateAll(db, Column("name").set(to: "x")) == 0)
+            }
+            #expect(recurring != nil)
+            #expect(db.recurringStatements[query]?.sqliteStatement == recurring)
+            let again = try db.cachedStatement(sql: query)
+            #expect(again === cached)
+        }
+    }
 }
