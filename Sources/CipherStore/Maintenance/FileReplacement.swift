@@ -87,8 +87,7 @@ package struct FileReplacement {
     ///   process are found.
     package init(destination: String, purpose: String) throws {
         self.destination = destination
-        let suffix = UInt64.random(in: 0...UInt64.max)
-        temporary = "\(destination).\(purpose)-\(String(suffix, radix: 16))"
+        temporary = Self.temporaryName(for: destination, purpose: purpose)
         do {
             try StoreFile.createPrivately(temporary)
         } catch let error as StoreError {
@@ -100,30 +99,6 @@ package struct FileReplacement {
     /// Removes the temporary file and what SQLite put beside it.
     package func discard() {
         for suffix in [""] + Self.sidecarSuffixes { unlink(temporary + suffix) }
-    }
-
-    /// Removes leftovers of killed processes. The caller holds a lock on the
-    /// destination, or on its folder, so nobody else is at work on one.
-    ///
-    /// - parameter isLeftover: Whether the file at a path may be one, as far as its content says.
-    static func removeLeftovers(
-        of destination: String, purpose: String, where isLeftover: (String) -> Bool = { _ in true }
-    ) {
-        let url = URL(fileURLWithPath: destination)
-        let prefix = "\(url.lastPathComponent).\(purpose)-"
-        let folder = url.deletingLastPathComponent().path
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        where name.hasPrefix(prefix) && isTemporary(name.dropFirst(prefix.count)) {
-            let path = folder + "/" + name
-            if isLeftover(path) { unlink(path) }
-        }
-    }
-
-    /// Whether the end of a name is one that this type gives, and not somebody else's.
-    static func isTemporary(_ suffix: Substring) -> Bool {
-        let digits = suffix.prefix { $0.isHexDigit }
-        let rest = suffix.dropFirst(digits.count)
-        return (1...16).contains(digits.count) && (rest.isEmpty || sidecarSuffixes.contains(String(rest)))
     }
 
     /// Puts the temporary file at the destination, where no file may be.

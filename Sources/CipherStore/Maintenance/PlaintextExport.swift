@@ -17,7 +17,7 @@ public enum PlaintextExport {
         of source: Database, at path: String, finishing: ((Database) throws -> Void)? = nil
     ) throws {
         try FileReplacement.requireFree(path)
-        try FileReplacement.removingLeftovers(of: path, purpose: "export") {
+        try FileReplacement.removingLeftovers(of: path, purpose: "export", sparing: source.filePath) {
             try writeFile(of: source, at: path, finishing)
         }
     }

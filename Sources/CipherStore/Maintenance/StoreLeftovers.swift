@@ -14,7 +14,14 @@ public enum StoreLeftovers {
     /// Names that only resemble those that the library gives are left out. A file of an operation
     /// that is running looks like one of an operation that was killed.
     public static func find(beside store: String) -> [String] {
-        names(beside: store) { $0.isTemporary }
+        names(beside: store) { $0.isTemporary(FileReplacement.isTemporary) }
+    }
+
+    /// The paths of files that an older version of the library may have left, or that somebody named so: it
+    /// gave its temporary files names such as `notes.db.copy-1a2b`, and users give backups names such as
+    /// `notes.db.copy-1`. Only who looks at such a file knows whether it is needed.
+    public static func unpadded(beside store: String) -> [String] {
+        names(beside: store) { $0.isTemporary(FileReplacement.isUnpadded) }
     }
 
     /// The paths of keyrings that were set aside because they were not those of the file. One may be
@@ -58,21 +65,27 @@ public enum StoreLeftovers {
             return identity == FileIdentity(path: folder + "/" + store)
         }
 
-        var isTemporary: Bool {
+        /// Whether the name has the form of those of temporary files.
+        ///
+        /// - parameter isNumber: Whether what comes after the word is what is looked for.
+        func isTemporary(_ isNumber: (Substring) -> Bool) -> Bool {
             guard let end else { return false }
             return Self.destinations.contains { destination in
                 StoreLeftovers.purposes.contains { purpose in
-                    Self.isTemporary(end, after: "\(destination).\(purpose)-")
+                    Self.number(end, after: "\(destination).\(purpose)-").map(isNumber) ?? false
                 }
             }
         }
 
+        /// Such a file is kept, and only shown: it counts whichever version named it.
         var isStaleKeyring: Bool {
-            end.map { Self.isTemporary($0, after: KeyringStorage.suffix + ".stale-") } ?? false
+            guard let end, let number = Self.number(end, after: KeyringStorage.suffix + ".stale-")
+            else { return false }
+            return FileReplacement.isTemporary(number) || FileReplacement.isUnpadded(number)
         }
 
-        private static func isTemporary(_ end: Substring, after prefix: String) -> Bool {
-            end.hasPrefix(prefix) && FileReplacement.isTemporary(end.dropFirst(prefix.count))
+        private static func number(_ end: Substring, after prefix: String) -> Substring? {
+            end.hasPrefix(prefix) ? end.dropFirst(prefix.count) : nil
         }
     }
 }

@@ -45,7 +45,7 @@ final class OutputFile {
         }
         try FileReplacement.requireNoOwner(of: path)
         try StoreFileCheck.requireFree(path)
-        temporary = "\(path).\(OutputFile.purpose)-\(String(UInt64.random(in: .min ... .max), radix: 16))"
+        temporary = FileReplacement.temporaryName(for: path, purpose: OutputFile.purpose)
         descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Failure.system("cannot create \(self.shownPath)", code: errno) }
     }

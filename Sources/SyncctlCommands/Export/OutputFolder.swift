@@ -28,7 +28,7 @@ struct OutputFolder {
         self.path = Self.trimmed(path)
         try StoreFileCheck.requirePlace(of: self.path)
         try StoreFileCheck.requireFree(self.path)
-        temporary = FileReplacement.temporaryFolder(for: self.path, purpose: Self.purpose)
+        temporary = FileReplacement.temporaryName(for: self.path, purpose: Self.purpose)
         guard mkdir(temporary, 0o700) == 0 else {
             throw Failure.system("cannot create \(path)", code: errno)
         }

@@ -65,22 +65,44 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: path + ".rekey-notes.txt"))
     }
 
+    /// A counter and a date are hexadecimal, too.
+    @Test(arguments: ["copy", "rekey", "import"]) func aRekeyRemovesWhatAKilledOneLeftAndNoBackup(
+        purpose: String
+    ) throws {
+        let path = folder.file("n.db")
+        let queue = try DatabaseQueue(path: path, configuration: .keyed("old"))
+        try queue.write { try $0.execute(sql: "CREATE TABLE t (x)") }
+        try queue.close()
+        let mine = ["1", "20261130", "20261130-wal", "1796011200000000"].map { path + ".\(purpose)-\($0)" }
+        let leftover = path + ".\(purpose)-0123456789abcdef"
+        for name in mine + [leftover] { try Data("mine".utf8).write(to: URL(fileURLWithPath: name)) }
+        try StoreRekey.run(path: path, from: Passphrase("old"), to: Passphrase("new"))
+        for name in mine { #expect(FileManager.default.fileExists(atPath: name)) }
+        #expect(!FileManager.default.fileExists(atPath: leftover))
+        #expect(StoreLeftovers.find(beside: path) == [])
+        let found = StoreLeftovers.unpadded(beside: path).map { URL(fileURLWithPath: $0).lastPathComponent }
+        #expect(found == mine.map { URL(fileURLWithPath: $0).lastPathComponent }.sorted())
+    }
+
     @Test(arguments: ["join", "vacuum", "archive", "copy"])
     func aSecondNameThatAKillLeftDoesNotOutliveARekey(purpose: String) throws {
         let path = folder.file("n.db")
         let queue = try DatabaseQueue(path: path, configuration: .keyed("old"))
         try queue.write { try $0.execute(sql: "CREATE TABLE t (x)") }
         try queue.close()
-        let second = path + ".\(purpose)-1f"
+        let second = path + ".\(purpose)-0123456789abcdef"
         let mine = folder.file("backup.db")
-        for name in [second, mine] { try FileManager.default.linkItem(atPath: path, toPath: name) }
+        let mineByNumber = path + ".\(purpose)-1"
+        for name in [second, mine, mineByNumber] {
+            try FileManager.default.linkItem(atPath: path, toPath: name)
+        }
         // One of another file, which somebody may be making.
-        let other = path + ".join-2f"
+        let other = path + ".join-00000000000000ab"
         try Data("other".utf8).write(to: URL(fileURLWithPath: other))
         try StoreRekey.run(path: path, from: Passphrase("old"), to: Passphrase("new"))
         #expect(!FileManager.default.fileExists(atPath: second))
         // A hard link of another name is somebody's backup.
-        for name in [mine, other] { #expect(FileManager.default.fileExists(atPath: name)) }
+        for name in [mine, mineByNumber, other] { #expect(FileManager.default.fileExists(atPath: name)) }
         let again = try DatabaseQueue(path: path, configuration: .keyed("new"))
         #expect(try again.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 0)
     }

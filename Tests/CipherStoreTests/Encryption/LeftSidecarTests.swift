@@ -77,7 +77,7 @@ import Testing
 
     @Test func leftoversAreFoundWhereTheStoreWasNamedInLettersOfAnotherCase() throws {
         let path = folder.file("a.db")
-        let leftover = folder.file("A.db.rekey-00ff")
+        let leftover = folder.file("A.db.rekey-00000000000000ff")
         try Data().write(to: URL(fileURLWithPath: leftover))
         if !FileManager.default.fileExists(atPath: folder.file("A.db")) {
             // The other name is none of the store.
@@ -89,7 +89,7 @@ import Testing
             try FileManager.default.linkItem(atPath: path, toPath: folder.file("A.db"))
         }
         let found = StoreLeftovers.find(beside: path)
-        #expect(found.map { URL(fileURLWithPath: $0).lastPathComponent } == ["A.db.rekey-00ff"])
+        #expect(found.map { URL(fileURLWithPath: $0).lastPathComponent } == ["A.db.rekey-00000000000000ff"])
     }
 
     @Test func anArchiveIsNotWrittenWhereADatabaseHasItsFiles() throws {

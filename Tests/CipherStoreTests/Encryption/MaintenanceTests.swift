@@ -233,8 +233,12 @@ import Testing
 
     @Test func aPlaintextExportRemovesWhatAKilledOneLeft() throws {
         let queue = try DatabaseQueue(path: makeStore(rows: 1), configuration: .keyed("old"))
-        let leftovers = ["plain.sqlite.export-1a2b", "plain.sqlite.export-1a2b-journal"]
-        let others = ["plain.sqlite.export-notes", "plain.sqlite.export-1a2b.txt", "b.sqlite.export-1a2b"]
+        let number = "0123456789abcdef"
+        let leftovers = ["plain.sqlite.export-\(number)", "plain.sqlite.export-\(number)-journal"]
+        let others = [
+            "plain.sqlite.export-notes", "plain.sqlite.export-\(number).txt", "b.sqlite.export-\(number)",
+            "plain.sqlite.export-1", "plain.sqlite.export-20261130",
+        ]
         for name in leftovers + others { try Data([1]).write(to: URL(fileURLWithPath: folder.file(name))) }
         try queue.writeWithoutTransaction {
             try PlaintextExport.writePlaintext(of: $0, at: folder.file("plain.sqlite"))

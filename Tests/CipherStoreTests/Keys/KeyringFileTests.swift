@@ -186,12 +186,15 @@ import Testing
 
     @Test func aDatabaseThatIsNamedLikeALeftoverOfAKeyringStays() throws {
         let store = try KeyringStore()
-        let path = store.keyring.path + ".new-1a"
-        let leftover = store.keyring.path + ".new-2b"
+        let path = store.keyring.path + ".new-000000000000001a"
+        let leftover = store.keyring.path + ".new-000000000000002b"
+        let copy = store.keyring.path + ".new-1"
         let other = try makeDatabase(at: path, in: store.folder)
-        try Data(KeyringFile.magic).write(to: URL(fileURLWithPath: leftover))
+        for name in [leftover, copy] { try Data(KeyringFile.magic).write(to: URL(fileURLWithPath: name)) }
         try store.keyring.add(.text("second"), cost: .minimum, unlockingWith: .text("first"))
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == other)
+        // A keyring that somebody copied by hand is no leftover.
+        #expect(FileManager.default.fileExists(atPath: copy))
         #expect(!FileManager.default.fileExists(atPath: leftover))
     }
 

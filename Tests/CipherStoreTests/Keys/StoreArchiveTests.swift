@@ -79,10 +79,17 @@ import Testing
 
     /// Each has the size of the store, and nobody else removes it.
     @Test func theNextOneRemovesWhatAKilledOneLeft() throws {
-        let others = ["notes.db.archive-notes", "notes.db.archive-1a2b.txt"]
+        let number = "0123456789abcdef"
+        // A date, a counter and the microseconds since 1970, as users name what they keep.
+        let others = [
+            "notes.db.archive-notes", "notes.db.archive-\(number).txt", "notes.db.archive-1",
+            "notes.db.archive-20261130", "notes.db.archive-1796011200000000", "restored.db.archive-20261130",
+        ]
         for name in ["notes.db", "backup.csa", "restored.db"] {
-            try Data([1]).write(to: URL(fileURLWithPath: folder.file("\(name).archive-1a2b")))
-            try Data([1]).write(to: URL(fileURLWithPath: folder.file("\(name).archive-1a2b-journal")))
+            for suffix in ["", "-journal"] {
+                let path = folder.file("\(name).archive-\(number)\(suffix)")
+                try Data([1]).write(to: URL(fileURLWithPath: path))
+            }
         }
         for name in others { try Data([1]).write(to: URL(fileURLWithPath: folder.file(name))) }
         func leftovers(of name: String) throws -> [String] {
@@ -99,6 +106,20 @@ import Testing
             archive, to: folder.file("restored.db"), opening: secret(), passphrase: Passphrase("new"))
         #expect(try leftovers(of: "restored.db") == [])
         #expect(try folder.contents().filter { others.contains($0) } == others.sorted())
+    }
+
+    /// The first name is a user's, the other one looks like that of a temporary file in every respect.
+    @Test(arguments: ["20261130", "0123456789abcdef"])
+    func anArchiveThatIsNamedLikeALeftoverIsRestoredAndStays(number: String) throws {
+        try write()
+        let named = folder.file("restored.db.archive-\(number)")
+        try FileManager.default.moveItem(atPath: archive, toPath: named)
+        let before = try bytes(named)
+        try StoreArchive.restore(
+            named, to: folder.file("restored.db"), opening: secret(), passphrase: Passphrase("new"))
+        #expect(try bytes(named) == before)
+        let restored = try DatabaseQueue(path: folder.file("restored.db"), configuration: .keyed("new"))
+        #expect(try restored.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM note") } != nil)
     }
 
     @Test func anArchiveForARecipientOpensWithItsIdentity() throws {

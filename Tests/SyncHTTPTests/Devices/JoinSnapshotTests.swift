@@ -38,7 +38,8 @@ import Testing
     @Test func whatAKilledJoinLeftIsFoundAndGoesWithTheNextOne() async throws {
         let stores = try ServedStores()
         let hub = try stores.create("hub.db", rows: 3)
-        try Data([1]).write(to: URL(fileURLWithPath: stores.path("phone.db.snapshot-1a2b")))
+        let leftover = stores.path("phone.db.snapshot-0123456789abcdef")
+        try Data([1]).write(to: URL(fileURLWithPath: leftover))
         #expect(StoreLeftovers.find(beside: stores.path("phone.db")).count == 1)
         try await RunningServer.serving(hub, tls: .plaintextOnLoopback) { server in
             _ = try await stores.join(server.invite(), "phone.db")

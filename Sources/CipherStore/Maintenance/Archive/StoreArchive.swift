@@ -33,7 +33,7 @@ public enum StoreArchive {
             throw StoreError(.exists, "there is a file already", path: path)
         }
         let content = try Draft(of: source)
-        try FileReplacement.removingLeftovers(of: path, purpose: Self.purpose) {
+        try FileReplacement.removingLeftovers(of: path, purpose: Self.purpose, sparing: source.filePath) {
             let inner = try FileReplacement(destination: path, purpose: Self.purpose)
             defer { inner.discard() }
             let archive = try FileReplacement(destination: path, purpose: Self.purpose)
@@ -174,8 +174,8 @@ public enum StoreArchive {
         progress: StoreProgressHandler? = nil, finishing: ((Database) throws -> Void)? = nil
     ) throws {
         try restore(
-            to: destination, opening: secret, passphrase: passphrase, limit: limit, progress: progress,
-            finishing: finishing
+            to: destination, sparing: path, opening: secret, passphrase: passphrase, limit: limit,
+            progress: progress, finishing: finishing
         ) {
             try StoreFile.requireContent(path)
             return try ArchiveFile(path)
@@ -194,24 +194,29 @@ public enum StoreArchive {
         finishing: ((Database) throws -> Void)? = nil
     ) throws {
         try restore(
-            to: destination, opening: secret, passphrase: passphrase, limit: .defaultLimit,
+            to: destination, sparing: nil, opening: secret, passphrase: passphrase, limit: .defaultLimit,
             progress: progress, finishing: finishing
         ) { try ArchiveFile(source, path: path) }
     }
 
+    /// Makes a store of an archive that `open` opens.
+    ///
+    /// It is open before anything is removed, and its file stays whatever its name is: that of the only backup may look
+    /// like one of a temporary file.
     private static func restore(
-        to destination: String, opening secret: ArchiveSecret, passphrase: borrowing Passphrase,
-        limit: ScryptCost, progress: StoreProgressHandler?, finishing: ((Database) throws -> Void)?,
-        archive: () throws -> ArchiveFile
+        to destination: String, sparing path: String?, opening secret: ArchiveSecret,
+        passphrase: borrowing Passphrase, limit: ScryptCost, progress: StoreProgressHandler?,
+        finishing: ((Database) throws -> Void)?, open: () throws -> ArchiveFile
     ) throws {
         try FileReplacement.requireFree(destination)
         let passphrase = passphrase.copy()
-        try FileReplacement.removingLeftovers(of: destination, purpose: Self.purpose) {
+        let archive = try open()
+        try FileReplacement.removingLeftovers(of: destination, purpose: Self.purpose, sparing: path) {
             let inner = try FileReplacement(destination: destination, purpose: Self.purpose)
             defer { inner.discard() }
             do {
                 let content = try unpack(
-                    archive(), into: inner, opening: secret, limit: limit, progress: progress)
+                    archive, into: inner, opening: secret, limit: limit, progress: progress)
                 let source = try Database.open(path: inner.temporary, key: content.key)
                 defer { source.dispose() }
                 try StoreCopy.make(

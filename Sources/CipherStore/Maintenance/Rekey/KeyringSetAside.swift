@@ -68,7 +68,7 @@ extension KeyringStorage {
 
     /// Renames a file, and returns its new name.
     private func renamed(_ name: String) throws -> String {
-        let stale = "\(path).stale-\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
+        let stale = FileReplacement.temporaryName(for: path, purpose: "stale")
         guard rename(name, stale) == 0 else {
             throw StoreError(
                 .cannotWrite, "cannot rename the keyring: \(StoreError.systemText)", path: name)

@@ -1,3 +1,4 @@
+import CipherStore
 import Foundation
 import SyncWire
 
@@ -70,6 +71,6 @@ struct FolderPaths {
         return
             (stem == headName || number(ofBundle: stem) != nil || isSnapshot(stem)
             || StatementFile.isName(stem))
-            && name[mark.upperBound...].prefix(1).allSatisfy(\.isHexDigit)
+            && FileReplacement.isTemporary(name[mark.upperBound...].prefix(16))
     }
 }
