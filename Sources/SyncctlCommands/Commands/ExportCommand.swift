@@ -213,22 +213,20 @@ struct ExportCommand: ParsableCommand {
                     throw Failure(
                         "there is no table \(table)", hints: ["tables: \(tables.joined(separator: ", "))"])
                 }
-                return try removingLeftovers(of: to, db) { try export.write(name, format, to: to) }
+                return try removingLeftovers(of: to) { try export.write(name, format, to: to) }
             }
             guard format != .sql, let to else {
-                return try removingLeftovers(of: to, db) { try export.writeScript(to: to) }
+                return try removingLeftovers(of: to) { try export.writeScript(to: to) }
             }
             return try writeFolder(to, TextExport.contentTables(db), format, export)
         }
     }
 
     /// Writes a file, after what killed exports to the same name have left was removed.
-    private func removingLeftovers(
-        of file: String?, _ db: Database, _ body: () throws -> Int64
-    ) throws -> Int64 {
+    private func removingLeftovers(of file: String?, _ body: () throws -> Int64) throws -> Int64 {
         guard let file else { return try body() }
         return try FileReplacement.removingLeftovers(
-            of: file, purpose: OutputFile.purpose, sparing: db.path, body)
+            of: file, purpose: OutputFile.purpose, sparing: options.store, body)
     }
 
     private func writeFolder(
@@ -236,7 +234,7 @@ struct ExportCommand: ParsableCommand {
     ) throws -> Int64 {
         try FileReplacement.removingLeftovers(
             of: OutputFolder.trimmed(path), purpose: OutputFolder.purpose, isFolder: true,
-            sparing: export.db.path
+            sparing: options.store
         ) {
             let folder = try OutputFolder(path)
             do {
