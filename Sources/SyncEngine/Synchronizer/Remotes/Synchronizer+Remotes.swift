@@ -108,11 +108,11 @@ extension Synchronizer {
         let environment = environment
         let copy = path + ".copy"
         let secret = passphrase.copy()
-        try database.write { _ = try FoldedStore.fold($0, environment) }
         defer { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(copy + suffix) } }
         try database.writeWithoutTransaction { db in
             try StoreCopy.make(
-                of: db, at: copy, passphrase: secret, progress: progress, finishing: Self.forgetSecrets)
+                of: db, at: copy, passphrase: secret, preparation: FoldedStore.preparation(environment),
+                progress: progress, finishing: Self.forgetSecrets)
         }
         var configuration = Configuration()
         configuration.encryption = .required
