@@ -126,11 +126,7 @@ struct InitCommand: ParsableCommand {
             let invite = isInvited ? try readInvitation(context) : nil
             let passphrase = try context.storePassphrase(options, for: path, isNew: true)
             try create(path, passphrase, invite, context)
-            let status = try removingOnFailure(path) { () throws -> SyncStatus in
-                let queue = try context.open(path, Secret(passphrase))
-                if let from { try Synchronizer.checkSchema(of: queue, from: from) }
-                return try Synchronizer(queue).status()
-            }
+            let status = try firstStatus(path, Secret(passphrase), context)
             let cipher = EngineFeatures.current.cipherVersion ?? ""
             let what = origin(invite)
             try context.print(
@@ -140,6 +136,31 @@ struct InitCommand: ParsableCommand {
                 text: "created \(path)  (\(what), AES-256, replica \(status.replica.shortDescription))")
             context.note("its passphrase is the only key; losing it means losing the data")
             return .success
+        }
+    }
+
+    /// Whether it gets the rows of another replica, and an identity of its own.
+    private var isReplica: Bool { clone != nil || join != nil || isInvited }
+
+    /// Opens the store that was made, and asks it who it is.
+    ///
+    /// A replica is whole by now, its invitation may be used up, and other programs may have opened it: it stays, whatever
+    /// fails here. Another store is removed, for the same command makes it again.
+    func firstStatus(_ path: String, _ secret: Secret, _ context: CommandContext) throws -> SyncStatus {
+        guard isReplica else {
+            return try removingOnFailure(path) { () throws -> SyncStatus in
+                let queue = try context.open(path, secret)
+                if let from { try Synchronizer.checkSchema(of: queue, from: from) }
+                return try Synchronizer(queue).status()
+            }
+        }
+        do {
+            return try Synchronizer(context.open(path, secret)).status()
+        } catch {
+            var failure = Failure(explaining: error, store: path)
+            failure.hints.append(
+                "the store is made, and stays; look at it with: syncctl status \(CommandWords.path(path))")
+            throw failure
         }
     }
 
