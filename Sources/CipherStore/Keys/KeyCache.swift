@@ -149,12 +149,14 @@ final class KeyCache: Sendable {
     /// - parameters:
     ///     - salt: The salt of the file; nil when it is still to be made.
     /// - returns: nil when the keyring is not that of the file.
-    /// - throws: A ``StoreError``: `wrongPassphrase`, `keyringDamaged`, …
+    /// - throws: A ``StoreError``: `wrongPassphrase`, `keyringDamaged`, `keyringMismatch` where a new file would
+    ///   decide an interrupted rotation, …
     func key(
         _ secret: Secret, keyring: Keyring, content: [UInt8], salt: [UInt8]?
     ) throws -> EncryptionKey? {
         let fingerprint = KeyDerivation.fingerprint(secret.bytes, nonce: nonce)
         let file = try KeyringFile(parsing: content, path: keyring.path)
+        if salt == nil && file.pendingSalt != nil { throw UnlockedKeyring.undecided(keyring.path) }
         let salt = salt ?? file.activeSalt
         guard salt == file.activeSalt || salt == file.pendingSalt else { return nil }
         if let known = known(fingerprint, salt, iterations: nil), known.slotID != nil { return known }

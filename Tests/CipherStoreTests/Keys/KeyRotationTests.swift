@@ -235,6 +235,29 @@ import Testing
         #expect(try !store.keyring.information().isRotating)
     }
 
+    /// A new file would have the old key, and the next change of the keyring would drop the new one.
+    @Test(arguments: [false, true])
+    func noFileIsMadeInThePlaceOfOneThatAnInterruptedRotationMayHaveReplaced(isEmpty: Bool) throws {
+        let store = try KeyringStore()
+        try WeakFolder(failing: [4]).run {
+            _ = try StoreRekey.rotateDataKey(path: store.path, keeping: [.text("first")])
+        }
+        let rotating = try store.bytes(store.keyring.path)
+        let away = store.path + ".away"
+        try FileManager.default.moveItem(atPath: store.path, toPath: away)
+        if isEmpty { try Data().write(to: URL(fileURLWithPath: store.path)) }
+        let error = #expect(throws: (any Error).self) {
+            try DatabaseQueue(path: store.path, configuration: .keyed("first"))
+        }
+        #expect(error.flatMap { StoreError($0) }?.code == .keyringMismatch)
+        #expect(FileManager.default.fileExists(atPath: store.path) == isEmpty)
+        #expect(try store.bytes(store.keyring.path) == rotating)
+        if isEmpty { try FileManager.default.removeItem(atPath: store.path) }
+        try FileManager.default.moveItem(atPath: away, toPath: store.path)
+        #expect(try store.title(.keyed("first")) == "kept")
+        #expect(try !store.keyring.information().isRotating)
+    }
+
     /// What was begun before is not ended by a rotation that does not begin.
     @Test func aRotationThatFailsAtOnceLeavesTheKeyringAsItWas() throws {
         let store = try KeyringStore()

@@ -16,7 +16,8 @@ extension Database {
     ///
     /// - throws: A ``StoreError`` when a file is required that has no content; a
     ///   ``DatabaseError`` of code `SQLITE_CANTOPEN` when it can't be made, when its name is that of a file beside
-    ///   another one, when somebody else's file has the name of one beside it, or when that is a symbolic link.
+    ///   another one, when somebody else's file has the name of one beside it, or when that is a symbolic link; a
+    ///   ``StoreError`` of code `keyringMismatch` when a missing file may have either key of an interrupted rotation.
     static func prepareFile(_ path: String, _ configuration: Configuration) throws {
         do {
             try StoreFile.refuseLinkedCompanions(of: path)
@@ -26,10 +27,12 @@ extension Database {
         }
         if configuration.requiresExistingFile { return try StoreFile.requireDatabase(path) }
         guard !configuration.readonly else { return }
+        let place = StoreFile.place(of: path)
+        let isMissing = FileIdentity(path: place) == nil
+        if isMissing { try Keyring(store: place).requireNoRotation() }
         do {
             // What has the name already is opened: it was made by somebody who knows better, or must be saved from there.
-            let place = StoreFile.place(of: path)
-            if FileIdentity(path: place) == nil {
+            if isMissing {
                 try FileReplacement.requireNoOwner(of: place)
                 try SideFileOrigin.requireOwn(of: place)
             }

@@ -46,6 +46,16 @@ extension Keyring {
 
     // MARK: - Rotation
 
+    /// Throws where a new database file would decide an interrupted rotation: it would have the active key, and the
+    /// pending one, which the missing file may have, would be dropped.
+    ///
+    /// - throws: A ``StoreError`` of code `keyringMismatch`. A keyring that can't be read is up to who opens it.
+    func requireNoRotation() throws {
+        guard let content = try? storage.read(), let file = try? KeyringFile(parsing: content, path: path)
+        else { return }
+        if file.pendingSalt != nil { throw UnlockedKeyring.undecided(path) }
+    }
+
     /// Finishes or forgets a rotation that was interrupted, as the file says. The caller has the lock.
     ///
     /// - throws: A ``StoreError``: `keyringMismatch`, see ``UnlockedKeyring/resolveRotation(storeSalt:path:)``; `cannotWrite`

@@ -225,12 +225,16 @@ struct UnlockedKeyring {
         case file.activeSalt: abandonRotation()
         case salt where pending != nil: finishRotation()
         case salt: throw Self.notKept(path)
-        default:
-            throw StoreError(
-                .keyringMismatch,
-                "a change of the data key was interrupted, and the database file is not there, or is another one; put it back first",
-                path: path)
+        default: throw Self.undecided(path)
         }
+    }
+
+    /// The error for an interrupted rotation whose file is not there, so that nobody knows which key it has.
+    static func undecided(_ path: String) -> StoreError {
+        StoreError(
+            .keyringMismatch,
+            "a change of the data key was interrupted, and the database file is not there, or is another one; put it back first",
+            path: path)
     }
 
     static func notKept(_ path: String) -> StoreError {
