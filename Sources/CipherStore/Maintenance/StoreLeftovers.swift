@@ -20,8 +20,10 @@ public enum StoreLeftovers {
     /// The paths of files that an older version of the library may have left, or that somebody named so: it
     /// gave its temporary files names such as `notes.db.copy-1a2b`, and users give backups names such as
     /// `notes.db.copy-1`. Only who looks at such a file knows whether it is needed.
-    public static func unpadded(beside store: String) -> [String] {
-        names(beside: store) { $0.isTemporary(FileReplacement.isUnpadded) }
+    ///
+    /// Among them is what a server left of a snapshot for a device, of whichever store in the folder.
+    public static func doubtful(beside store: String) -> [String] {
+        names(beside: store) { $0.isTemporary(FileReplacement.isUnpadded) || $0.isServedSnapshot }
     }
 
     /// The paths of keyrings that were set aside because they were not those of the file. One may be
@@ -75,6 +77,14 @@ public enum StoreLeftovers {
                     Self.number(end, after: "\(destination).\(purpose)-").map(isNumber) ?? false
                 }
             }
+        }
+
+        /// Whether a server of an older version gave the name: a word and 32 digits, and what was made beside that file.
+        var isServedSnapshot: Bool {
+            let mark = ".snapshot-"
+            guard file.hasPrefix(mark) else { return false }
+            let digits = file.utf8.dropFirst(mark.utf8.count).prefix(while: FileReplacement.isDigit)
+            return digits.count == 32
         }
 
         /// Such a file is kept, and only shown: it counts whichever version named it.

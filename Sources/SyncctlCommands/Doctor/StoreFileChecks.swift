@@ -97,7 +97,7 @@ struct StoreFileChecks {
                 why: "it may open an older version of the store",
                 advice: "remove it when you keep no such version: rm \(CommandWords.path(path))")
         }
-        let doubtful = StoreLeftovers.unpadded(beside: store).map { path in
+        let doubtful = StoreLeftovers.doubtful(beside: store).map { path in
             Finding.note(
                 "\(path) has a name such as older versions gave to temporary files, or is a file of yours",
                 why: "what an operation that was killed left may hold the store under an old passphrase",

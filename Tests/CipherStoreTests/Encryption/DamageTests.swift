@@ -80,7 +80,7 @@ import Testing
         for name in mine { #expect(FileManager.default.fileExists(atPath: name)) }
         #expect(!FileManager.default.fileExists(atPath: leftover))
         #expect(StoreLeftovers.find(beside: path) == [])
-        let found = StoreLeftovers.unpadded(beside: path).map { URL(fileURLWithPath: $0).lastPathComponent }
+        let found = StoreLeftovers.doubtful(beside: path).map { URL(fileURLWithPath: $0).lastPathComponent }
         #expect(found == mine.map { URL(fileURLWithPath: $0).lastPathComponent }.sorted())
     }
 

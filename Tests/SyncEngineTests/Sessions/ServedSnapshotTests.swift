@@ -27,9 +27,11 @@ import Testing
         }
         let identity = try ArchiveIdentity.random()
         let archive = stores.path("snapshot.csa")
-        try hub.synchronizer.writeSnapshot(
-            to: archive, lock: ArchiveLock(recipient: identity.recipient),
-            passphrase: Passphrase("of the copy"))
+        var bytes = Data()
+        try hub.synchronizer.writeSnapshot(lock: ArchiveLock(recipient: identity.recipient)) {
+            bytes.append($0)
+        }
+        try bytes.write(to: URL(fileURLWithPath: archive))
         hub.queue.inDatabase { $0.trace(options: []) }
         #expect(isWritten)
         try Synchronizer.restore(
@@ -41,5 +43,30 @@ import Testing
             let stars = try replica.value("SELECT stars FROM note", as: Int64.self)
             #expect(stars == 15, "\(replica.name)")
         }
+    }
+
+    /// A process can be killed at any moment, and nobody looks for files that are not named after the store.
+    @Test func whatIsOnTheDiskMeanwhileIsKnownForALeftoverOfTheStore() throws {
+        let stores = try TestStores()
+        let hub = try stores.create("hub.db")
+        let path = stores.path("hub.db")
+        func contents() throws -> Set<String> {
+            Set(try FileManager.default.contentsOfDirectory(atPath: stores.folder))
+        }
+        let own: Set = ["hub.db", "hub.db-wal", "hub.db-shm"]
+        var (known, others) = (Set<String>(), Set<String>())
+        func look() throws {
+            let found = StoreLeftovers.find(beside: path).map { URL(fileURLWithPath: $0).lastPathComponent }
+            known.formUnion(found)
+            others.formUnion(try contents().subtracting(found).subtracting(own))
+        }
+        let identity = try ArchiveIdentity.random()
+        try hub.synchronizer.writeSnapshot(
+            lock: ArchiveLock(recipient: identity.recipient), progress: { _ in try look() },
+            to: { _ in try look() })
+        #expect(!known.isEmpty)
+        #expect(others.isEmpty, "\(others)")
+        #expect(StoreLeftovers.find(beside: path) == [])
+        #expect(try contents().isSubset(of: own))
     }
 }

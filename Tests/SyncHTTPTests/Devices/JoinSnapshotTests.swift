@@ -46,4 +46,29 @@ import Testing
         }
         #expect(try stores.leftovers().isEmpty)
     }
+
+    /// Each has the size of the store.
+    @Test func whatAKilledServerLeftIsFoundAndGoesWithTheNextJoin() async throws {
+        let stores = try ServedStores()
+        let hub = try stores.create("hub.db", rows: 3)
+        let leftover = stores.path("hub.db.archive-0123456789abcdef")
+        // What older versions left is not named after a store, which may be another one in the folder.
+        let older = [
+            ".snapshot-0123456789abcdef0123456789abcdef", ".snapshot-0123456789abcdef0123456789abcdef.copy",
+        ]
+        for path in [leftover] + older.map(stores.path) {
+            try Data([1]).write(to: URL(fileURLWithPath: path))
+        }
+        #expect(StoreLeftovers.find(beside: stores.path("hub.db")).count == 1)
+        let shown = StoreLeftovers.doubtful(beside: stores.path("hub.db"))
+        #expect(shown.map { URL(fileURLWithPath: $0).lastPathComponent } == older)
+        // A device that makes its store in the same folder keeps others from removing files there.
+        try FileManager.default.createDirectory(
+            atPath: stores.path("phone"), withIntermediateDirectories: false)
+        try await RunningServer.serving(hub, tls: .plaintextOnLoopback) { server in
+            _ = try await stores.join(server.invite(), "phone/phone.db")
+        }
+        #expect(!FileManager.default.fileExists(atPath: leftover))
+        #expect(try stores.leftovers().sorted() == older)
+    }
 }

@@ -93,38 +93,27 @@ extension Synchronizer {
         }
     }
 
-    /// Writes an archive of the store for a new replica on another device, of a copy under a key of its own: without the keys,
-    /// devices and invitations of this file, as any archive.
+    /// Writes an archive of the store for a new replica on another device, to where a function brings the bytes: without
+    /// the keys, devices and invitations of this file, as any archive.
+    ///
+    /// The encrypted copy that it is made of is named after the store, so that what a process leaves that is killed
+    /// meanwhile is found, and removed by the next one.
     ///
     /// - parameters:
-    ///     - path: Where the archive goes; no file may be there.
     ///     - lock: Who can open it.
-    ///     - passphrase: A random one, for the copy that the archive is made of.
-    /// - throws: ``StoreError``, ``DatabaseError``. No file is left then.
+    ///     - progress: Called with how far it is; an error that it throws ends the whole.
+    ///     - output: Takes the bytes, in their order. It must not wait for a network: the store can't be written meanwhile.
+    /// - throws: ``StoreError``, ``DatabaseError``, what `output` throws.
     package func writeSnapshot(
-        to path: String, lock: ArchiveLock, passphrase: borrowing Passphrase,
-        progress: StoreProgressHandler? = nil
+        lock: ArchiveLock, progress: StoreProgressHandler? = nil, to output: @escaping (Data) throws -> Void
     ) throws {
         let environment = environment
-        let copy = path + ".copy"
-        let secret = passphrase.copy()
-        defer { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(copy + suffix) } }
         try database.writeWithoutTransaction { db in
-            try StoreCopy.make(
-                of: db, at: copy, passphrase: secret, preparation: FoldedStore.preparation(environment),
-                progress: progress, finishing: Self.forgetSecrets)
-        }
-        var configuration = Configuration()
-        configuration.encryption = .required
-        configuration.requiresExistingFile = true
-        configuration.usePassphrase(secret)
-        let queue = try DatabaseQueue(path: copy, configuration: configuration)
-        defer { try? queue.close() }
-        try queue.writeWithoutTransaction { db in
             try StoreArchive.write(
-                of: db, to: path, lock: lock,
+                of: db, lock: lock, preparation: FoldedStore.preparation(environment),
+                finishing: Self.forgetSecrets,
                 now: Date(timeIntervalSince1970: Double(environment.milliseconds()) / 1000),
-                progress: progress)
+                progress: progress, to: output)
         }
     }
 }

@@ -166,19 +166,9 @@ extension HubStore {
         }
         guard isFree else { throw RemoteError(.busy, "a snapshot is being made for another device") }
         defer { state.withLock { $0.isMakingSnapshot = false } }
-        let secret = ByteText.hex(SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) })
-        let name = ByteText.hex(SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) })
-        let path = folder + "/.snapshot-" + name
-        defer { unlink(path) }
-        try synchronizer.writeSnapshot(
-            to: path, lock: ArchiveLock(recipient: recipient), passphrase: Passphrase(secret))
         let spool = try beginSpool(for: device)
         defer { downloads.endMaking(for: device.id) }
-        guard let handle = FileHandle(forReadingAtPath: path) else {
-            throw RemoteError(.failed, "the snapshot can't be read")
-        }
-        defer { try? handle.close() }
-        while let piece = try handle.read(upToCount: 1 << 20), !piece.isEmpty {
+        try synchronizer.writeSnapshot(lock: ArchiveLock(recipient: recipient)) { piece in
             try piece.withUnsafeBytes { try spool.append($0) }
         }
         try spool.finish()
