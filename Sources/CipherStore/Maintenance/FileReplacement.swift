@@ -41,11 +41,21 @@ package struct FileReplacement {
     /// Throws when there is what SQLite keeps beside a database file.
     package static func requireNoSidecars(of path: String) throws {
         for suffix in sidecarSuffixes where FileIdentity(path: path + suffix) != nil {
+            let advice =
+                mayHoldChanges(suffix)
+                ? "move it away, beside the database that it belongs to: it may hold the latest changes of that one"
+                : "remove it or move it away"
             throw StoreError(
-                .exists,
-                "a database that was there left it, and it would change the new one; remove it or move it away",
+                .exists, "a database that was there left it, and it would change the new one; \(advice)",
                 path: path + suffix)
         }
+    }
+
+    /// Whether a name is that of a file in which SQLite keeps changes that its database may not have yet, or must
+    /// not have any more. Without it, that database is not whole.
+    package static func mayHoldChanges(_ path: String) -> Bool {
+        let folded = path.foldedIdentifier
+        return ["-wal", "-journal"].contains { folded.hasSuffix($0) }
     }
 
     /// Throws when there is the keyring of a store that is gone, or its copy.

@@ -80,12 +80,14 @@ extension Failure {
         "whoever runs the relay gives more room: syncctl relay --quota"
     }
 
-    /// How a file makes room: a keyring may open a copy of the store that was there. Nobody is told to remove a folder.
+    /// How a file makes room: a keyring may open a copy of the store that was there, and a WAL or a journal may hold
+    /// the latest changes of one that was moved. Nobody is told to remove a folder.
     private static func riddance(of path: String?) -> [String] {
         if let path, FileContent(ofFile: path) == .notRegular { return [] }
         let folded = path?.foldedIdentifier
         let isKeyring = [Keyring.suffix, Keyring.suffix + ".bak"].contains { folded?.hasSuffix($0) == true }
-        return [isKeyring ? "move the file away" : "remove the file"]
+        let isNeeded = isKeyring || path.map(FileReplacement.mayHoldChanges) == true
+        return [isNeeded ? "move the file away" : "remove the file"]
     }
 
     /// A store whose keyring is missing looks like one that the passphrase does not open.

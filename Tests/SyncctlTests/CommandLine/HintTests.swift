@@ -32,6 +32,14 @@ import Testing
         #expect(!remote.errors.contains("--remote"), "\(remote.errors)")
     }
 
+    /// The store that was there may have been moved without it.
+    @Test(arguments: ["-wal", "-journal", "-WAL"]) func nobodyIsToldToRemoveWhatMayHoldChanges(suffix: String)
+    {
+        let failure = Failure(
+            explaining: StoreError(.exists, "there is a file already", path: "notes.db\(suffix)"))
+        #expect(failure.hints == ["choose another name, or move the file away"])
+    }
+
     @Test func whoHasOneSlotIsToldHowThisStoreGetsAnother() throws {
         try place.succeed(
             ["key", "add", store, "--new-passphrase-file", place.secret("b"), "--cost", "14"] + own)
