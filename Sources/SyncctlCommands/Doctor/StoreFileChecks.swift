@@ -112,6 +112,7 @@ struct StoreFileChecks {
     private func keyringFindings() -> [Finding] {
         guard keyring.exists else { return [] }
         let name = CommandWords.path(store)
+        let advice = KeyringAdvice(store: store)
         let information: Keyring.Information
         do {
             information = try keyring.information()
@@ -119,18 +120,15 @@ struct StoreFileChecks {
             return [
                 .error(
                     "\(error)", why: "nothing opens the store without its keyring",
-                    advice: "put a backup in its place, such as \(CommandWords.path(keyring.path + ".bak"))"
-                )
+                    advice: advice.forKeyring ?? "look again: syncctl doctor \(name)")
             ]
         }
-        if let isOwn = try? keyring.belongsToStore(), !isOwn {
+        if let forKeyring = advice.forKeyring {
             return [
                 .error(
                     "\(keyring.path) belongs to another file, or to another version of this one",
                     why: "none of its slots opens the store, so a recovery key of it is of no use",
-                    advice:
-                        "put the store's own keyring there; if its passphrase opens the store by itself, begin a new one, which sets this aside: syncctl key add \(name) --recovery"
-                )
+                    advice: forKeyring)
             ]
         }
         var findings = information.slots.compactMap { Self.costFinding($0, name) }
@@ -140,11 +138,11 @@ struct StoreFileChecks {
                     "the keyring has one slot only", why: "if what opens it is lost, so is the data",
                     advice: "add a recovery key, and print it: syncctl key add \(name) --recovery"))
         }
-        if Self.information(keyring.path + ".bak") == nil {
+        if let forCopy = advice.forCopy {
             findings.append(
                 .warning(
-                    "the copy of the keyring is missing", why: "it replaces a keyring that is damaged",
-                    advice: "back the keyring up: syncctl key backup \(name) --to <file>"))
+                    "\(keyring.copyPath), the copy of the keyring, \(advice.lacksCopy ? "is missing" : "can't be used")",
+                    why: "it replaces a keyring that is damaged", advice: forCopy))
         }
         if information.isRotating {
             findings.append(

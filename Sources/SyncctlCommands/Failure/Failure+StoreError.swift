@@ -45,10 +45,12 @@ extension Failure {
                 text,
                 hints: [(["choose another name"] + Self.riddance(of: error.path)).joined(separator: ", or ")])
         case .keyringMissing, .keyringMismatch:
+            // The one that is there may be all that opens another file.
+            let aside = error.code == .keyringMismatch ? "rename the keyring that is there, and " : ""
             self.init(
                 text,
                 hints: [
-                    "put the keyring's file that belongs to the store beside it, such as one made by: syncctl key backup"
+                    "\(aside)put the keyring's file that belongs to the store beside it, such as one made by: syncctl key backup"
                 ],
                 status: .noKeyOpens)
         case .keyringDamaged, .archiveDamaged: self.init(text, status: .integrityFailed)

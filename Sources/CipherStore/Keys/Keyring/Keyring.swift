@@ -65,6 +65,21 @@ public struct Keyring: Sendable {
             isRotating: file.pendingSalt != nil)
     }
 
+    /// The path of the copy beside the keyring's file.
+    package var copyPath: String { storage.backupPath }
+
+    /// Checks that the copy beside the keyring's file is whole. It need not have the same content.
+    ///
+    /// - returns: Whether there is one.
+    /// - throws: A ``StoreError``: `keyringDamaged`, `formatTooNew`, `cannotRead`.
+    package func checkCopy() throws -> Bool {
+        guard let bytes = try PrivateFile.read(copyPath, byteCountMax: KeyringFile.byteCountMax) else {
+            return false
+        }
+        _ = try KeyringFile(parsing: bytes, path: copyPath)
+        return true
+    }
+
     /// Checks that a secret opens the keyring, and that nobody else has changed it.
     ///
     /// - returns: The slot that opens.

@@ -55,9 +55,12 @@ struct KeyringReader {
 
     init(_ bytes: [UInt8], path: String) {
         self.init(bytes) { reason in
+            // Nobody is told to write over it: it may be all that is left.
             StoreError(
                 .keyringDamaged,
-                "the keyring is damaged (\(reason)); put a backup in its place, such as the one with \".bak\" at the end of its name",
+                path.hasSuffix(KeyringStorage.suffix + KeyringStorage.backupSuffix)
+                    ? "the copy of the keyring is damaged (\(reason)); rename it, and copy the keyring to this name"
+                    : "the keyring is damaged (\(reason)); rename it, and put a backup there, such as the copy with \"\(KeyringStorage.backupSuffix)\" at the end of its name",
                 path: path)
         }
     }

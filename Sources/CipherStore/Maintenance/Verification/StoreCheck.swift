@@ -75,14 +75,13 @@ public enum StoreCheck {
         } catch {
             report.add(StoreProblem(error.isAboutAccess ? .access : .keyring, "\(error)"))
         }
-        let backup = keyring.storage.backupPath
         do {
-            guard let bytes = try PrivateFile.read(backup, byteCountMax: KeyringFile.byteCountMax) else {
-                return report.add(StoreProblem(.keyring, "\(backup): the copy of the keyring is missing"))
-            }
-            _ = try KeyringFile(parsing: bytes, path: backup)
+            if try keyring.checkCopy() { return }
+            report.add(StoreProblem(.keyringCopy, "\(keyring.copyPath): the copy of the keyring is missing"))
         } catch {
-            report.add(StoreProblem(error.isAboutAccess ? .access : .keyring, "\(error)"))
+            let isNewer = (error as? StoreError)?.code == .formatTooNew
+            let kind: StoreProblem.Kind = isNewer ? .keyringCopy : .keyring
+            report.add(StoreProblem(error.isAboutAccess ? .access : kind, "\(error)"))
         }
     }
 

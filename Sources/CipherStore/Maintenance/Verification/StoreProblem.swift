@@ -15,6 +15,9 @@ public struct StoreProblem: Equatable, Sendable {
         case reference
         /// The keyring, or the copy beside it, is damaged, or belongs to another file.
         case keyring
+        /// The copy beside the keyring is missing, or only a newer version can read it: that is no damage, and the
+        /// keyring itself must stay as it is.
+        case keyringCopy = "keyring-copy"
         /// The metadata of synchronization contradicts itself, or the tables.
         case metadata
         /// Something in the schema that synchronization did not make reaches into what it keeps for itself, such as keys.
@@ -75,7 +78,7 @@ public struct StoreCheckReport: Sendable {
     /// Whether nothing was found.
     public var isSound: Bool { problemCount == 0 }
 
-    /// Whether something is damaged, and not only out of reach of this process.
+    /// Whether something is damaged, and not only out of reach of this process, or without a copy.
     public private(set) var isDamaged = false
 
     private let limit: Int
@@ -84,7 +87,7 @@ public struct StoreCheckReport: Sendable {
 
     mutating func add(_ problem: StoreProblem) {
         problemCount += 1
-        if problem.kind != .access { isDamaged = true }
+        if ![.access, .keyringCopy].contains(problem.kind) { isDamaged = true }
         if problems.count < limit { problems.append(problem) }
     }
 }

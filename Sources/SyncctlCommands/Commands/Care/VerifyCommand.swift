@@ -25,7 +25,7 @@ struct VerifyCommand: ParsableCommand {
             A file whose name ends in .csa is checked as an archive, all of it.
 
             Exits with 16 when something is damaged, and with 1 when the system does not let a part be \
-            read, or the disk is full, which is no damage. A store that can't be written is checked as it \
+            read, the disk is full, or the copy of the keyring is missing, which is no damage. A store that can't be written is checked as it \
             is. An old copy of the whole file that somebody put in its place can't be noticed: see \
             docs/threat-model.md.
 
@@ -182,11 +182,7 @@ struct VerifyCommand: ParsableCommand {
                 FileObstacle.find(store)?.hint
                     ?? "let this user read \(name) and the files beside it, and free some space")
         }
-        if kinds.contains(.keyring) {
-            advice.append(
-                "put a backup of the keyring in its place, or the whole one of \(name).keys and \(name).keys.bak"
-            )
-        }
+        if !kinds.isDisjoint(with: [.keyring, .keyringCopy]) { advice += KeyringAdvice(store: store).lines }
         if kinds.contains(.reference) {
             advice.append("rows without their parents come from a program that writes with foreign keys off")
         }
