@@ -115,7 +115,10 @@ extension Database {
     /// Call it in ``Configuration/prepareDatabase(_:)``, so that all the
     /// connections of a pool have the collation. It is a programming error to
     /// replace a collation that a running statement uses.
-    public func add(collation: DatabaseCollation) { add(collation: collation, watch) }
+    public func add(collation: DatabaseCollation) {
+        add(collation: collation, watch)
+        functions.definitions.note(collation)
+    }
 
     /// Adds a collation.
     ///
@@ -131,6 +134,7 @@ extension Database {
     public func remove(collation: DatabaseCollation) {
         guard !isClosed else { return }
         let code = ResultCode(rawValue: FunctionRegistration.remove(collation: collation.name, from: handle))
+        functions.definitions.forget(collation)
         precondition(code == .SQLITE_OK, "could not remove the collation \(collation.name): \(code)")
     }
 

@@ -48,6 +48,9 @@ public struct DatabaseFunction: Sendable {
     private let traits: FunctionRegistration.Traits
     private let implementation: Implementation
 
+    /// Whether the result depends on the arguments only.
+    var isPure: Bool { traits.contains(.deterministic) }
+
     /// Makes a function.
     ///
     /// An error that the function throws makes the statement fail: a
@@ -179,7 +182,10 @@ extension Database {
     /// Call it in ``Configuration/prepareDatabase(_:)``, so that all the
     /// connections of a pool have the function. It is a programming error to
     /// replace a function that a running statement uses.
-    public func add(function: DatabaseFunction) { add(function: function, watch) }
+    public func add(function: DatabaseFunction) {
+        add(function: function, watch)
+        functions.definitions.note(function)
+    }
 
     /// Adds a function.
     ///
@@ -201,6 +207,7 @@ extension Database {
     /// A function that the library adds to each connection, such as `uuid`, takes the place of the app's own again.
     public func remove(function: DatabaseFunction) {
         guard !isClosed else { return }
+        functions.definitions.forget(function)
         if let builtIn = DatabaseFunction.builtIns.last(where: { $0 == function }) {
             return add(function: builtIn, nil)
         }

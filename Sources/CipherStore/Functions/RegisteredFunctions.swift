@@ -14,6 +14,9 @@ final class RegisteredFunctions {
 
     private var entries: [String: Entry] = [:]
 
+    /// What the app has added, and a copy of its database needs.
+    var definitions = SchemaDefinitions()
+
     func add(_ function: DatabaseFunction, _ watch: ConnectionWatch?) {
         let count = function.argumentCount
         var entry = entries[function.name.foldedIdentifier] ?? Entry()
@@ -32,7 +35,10 @@ final class RegisteredFunctions {
     }
 
     /// Forgets the functions, which may capture what is to be released.
-    func removeAll() { entries.removeAll() }
+    func removeAll() {
+        entries.removeAll()
+        definitions = SchemaDefinitions()
+    }
 
     /// Returns whether a function of a name was added.
     ///

@@ -34,8 +34,8 @@ extension StoreCopy {
                 counts = try StoreVerification.rowCounts(source)
             }
             try StoreVerification.verify(
-                path: file.temporary, key: key, rowCounts: { rebuild.withoutIndexes(counts) },
-                progress: progress)
+                path: file.temporary, key: key, definitions: source.functions.definitions,
+                rowCounts: { rebuild.withoutIndexes(counts) }, progress: progress)
             try file.moveIntoPlace()
         } catch {
             file.discard()

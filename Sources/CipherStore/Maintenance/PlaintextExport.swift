@@ -35,6 +35,7 @@ public enum PlaintextExport {
             let copy = try Database(
                 path: file.temporary, configuration: Configuration(), keyCache: KeyCache())
             defer { copy.dispose() }
+            source.functions.definitions.add(to: copy)
             try finishing?(copy)
             try StoreVerification.verifyContent(copy, rowCounts: nil)
             copy.dispose()
@@ -56,6 +57,7 @@ public enum PlaintextExport {
             inner.temporary, key: source.encryptionKey, from: source, progress: nil, finishing: nil)
         let copy = try Database.open(path: inner.temporary, key: source.encryptionKey)
         defer { copy.dispose() }
+        source.functions.definitions.add(to: copy)
         try copy.export(to: temporary, key: nil)
     }
 }

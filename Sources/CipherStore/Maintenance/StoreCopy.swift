@@ -39,7 +39,8 @@ public enum StoreCopy {
                 file.temporary, key: key, from: source, preparation: preparation, progress: progress,
                 finishing: finishing)
             try StoreVerification.verify(
-                path: file.temporary, key: key, rowCounts: nil, progress: progress)
+                path: file.temporary, key: key, definitions: source.functions.definitions, rowCounts: nil,
+                progress: progress)
             try file.moveIntoPlace()
         } catch {
             file.discard()
@@ -82,6 +83,7 @@ public enum StoreCopy {
     ) throws {
         let copy = try Database.open(path: path, key: key)
         defer { copy.dispose() }
+        source.functions.definitions.add(to: copy)
         // The file is fsynced as a whole before it gets its name.
         try copy.execute(sql: "PRAGMA synchronous = OFF")
         try StorePreparation.read(source, preparedBy: preparation) {

@@ -32,6 +32,9 @@ extension EngineFeatures {
     /// 3.15 to 3.40 ask, and 3.46 does not.
     var authorizesDeclaredTables: Bool { sqliteVersionNumber < 3_046_000 }
 
+    /// Whether `PRAGMA integrity_check` can be told to check one table. Older engines take its name for no number, and check all.
+    var checksSingleTables: Bool { sqliteVersionNumber >= 3_033_000 }
+
     /// Whether `UPDATE` and `DELETE` can have `ORDER BY` and `LIMIT` clauses.
     static let supportsLimitedChanges = sqlite3_compileoption_used("ENABLE_UPDATE_DELETE_LIMIT") != 0
 

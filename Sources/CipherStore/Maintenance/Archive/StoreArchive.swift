@@ -111,7 +111,9 @@ public enum StoreArchive {
             try StoreCopy.fill(
                 inner.temporary, key: key, from: source, preparation: preparation, progress: progress,
                 finishing: finishing)
-            try StoreVerification.verify(path: inner.temporary, key: key, rowCounts: nil, progress: progress)
+            try StoreVerification.verify(
+                path: inner.temporary, key: key, definitions: source.functions.definitions, rowCounts: nil,
+                progress: progress)
             let header = ArchiveHeader(
                 stanza: try .lock(fileKey, for: lock), content: .database(key.settings),
                 createdMilliseconds: Int64(now.timeIntervalSince1970 * 1000),

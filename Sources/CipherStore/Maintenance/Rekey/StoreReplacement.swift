@@ -60,7 +60,7 @@ struct StoreReplacement {
         do {
             try RekeyedCopy(of: source, at: file.temporary, from: current, to: key).write(progress: progress)
             try StoreVerification.verify(
-                path: file.temporary, key: key,
+                path: file.temporary, key: key, definitions: source.functions.definitions,
                 rowCounts: {
                     // The disk writes while the processors check.
                     try file.synchronize()

@@ -12,7 +12,8 @@ extension Database {
             }
             if let encryptionKey {
                 try StoreVerification.verify(
-                    path: file.temporary, key: encryptionKey, rowCounts: nil, progress: nil)
+                    path: file.temporary, key: encryptionKey, definitions: functions.definitions,
+                    rowCounts: nil, progress: nil)
             }
             // A copy that has its name opens.
             let keyring = try keyringContent()

@@ -14,24 +14,36 @@ final class ContentCheck: Sendable {
 
     /// Begins to open a file anew and to check it.
     ///
-    /// - parameter countsRows: Whether the rows of each table are counted.
-    init(path: String, key: EncryptionKey, countsRows: Bool) {
+    /// - parameters:
+    ///     - definitions: What the schema of the file may need.
+    ///     - trustsIndexes: Whether what the indexes hold is not compared with the tables.
+    ///     - countsRows: Whether the rows of each table are counted.
+    init(
+        path: String, key: EncryptionKey, definitions: SchemaDefinitions, trustsIndexes: Bool,
+        countsRows: Bool
+    ) {
         Thread.detachNewThread { [self] in
-            let result = Result { try check(path, key, countsRows) }
+            let result = Result {
+                try check(path, key, definitions, trustsIndexes: trustsIndexes, countsRows: countsRows)
+            }
             state.withLock { $0.result = result }
             end.signal()
         }
     }
 
-    private func check(_ path: String, _ key: EncryptionKey, _ countsRows: Bool) throws -> [String: Int] {
+    private func check(
+        _ path: String, _ key: EncryptionKey, _ definitions: SchemaDefinitions, trustsIndexes: Bool,
+        countsRows: Bool
+    ) throws -> [String: Int] {
         let db = try Database.open(path: path, key: key)
         defer { db.dispose() }
+        definitions.add(to: db)
         let isCancelled = state.withLock { state in
             state.interruption = db.interruption
             return state.isCancelled
         }
         if isCancelled { throw CancellationError() }
-        try StoreVerification.verifyStructure(db)
+        try StoreVerification.verifyStructure(db, trustsIndexes: trustsIndexes)
         let counts = countsRows ? try StoreVerification.rowCounts(db) : [:]
         // The file must stand alone when it is renamed.
         try db.execute(sql: "PRAGMA journal_mode = DELETE")
@@ -50,7 +62,7 @@ final class ContentCheck: Sendable {
     /// Waits for the end. It must be called once.
     ///
     /// - returns: The number of rows of each table, where they were to be counted.
-    /// - throws: A ``StoreError`` of code `damaged`; a ``DatabaseError``.
+    /// - throws: A ``StoreError`` of code `damaged`; an ``IndexDamage``; a ``DatabaseError``.
     func result() throws -> [String: Int] {
         end.wait()
         guard let result = state.withLock({ $0.result }) else { throw CancellationError() }

@@ -236,22 +236,12 @@ private struct StoreCheckRun {
 
     func checkContent(_ key: EncryptionKey, _ report: inout StoreCheckReport) {
         inspect(key, &report) { db, report in
-            for text in try String.fetchAll(db, sql: "PRAGMA integrity_check(100)") where text != "ok" {
-                report.add(StoreProblem(.structure, text))
-            }
+            var check = StructureCheck(db, limit: 100)
+            for text in try check.run().problems { report.add(StoreProblem(.structure, text)) }
+            report.unknownNames = check.unknownNames
         }
         inspect(key, &report) { db, report in
-            let rows = try Row.fetchCursor(db, sql: "PRAGMA foreign_key_check")
-            while let row = try rows.next() {
-                let table: String = try row.decode(atIndex: 0)
-                let parent: String = try row.decode(atIndex: 2)
-                let rowID = try row.decodeIfPresent(Int64.self, atIndex: 1)
-                report.add(
-                    StoreProblem(
-                        .reference,
-                        "a row of \(table)\(rowID.map { " (rowid \($0))" } ?? "") refers to a row of \(parent) that is not there",
-                        table: table))
-            }
+            try StructureCheck.forEachBrokenReference(in: db) { report.add($0) }
         }
     }
 

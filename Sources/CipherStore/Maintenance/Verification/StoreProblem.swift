@@ -75,6 +75,10 @@ public struct StoreCheckReport: Sendable {
     /// Whether the store has a keyring.
     public internal(set) var hasKeyring = false
 
+    /// The collations and functions of the app that indexes and constraints need, and the check had to do without: it
+    /// has not compared these indexes with their tables.
+    public internal(set) var unknownNames: [String] = []
+
     /// Whether nothing was found.
     public var isSound: Bool { problemCount == 0 }
 

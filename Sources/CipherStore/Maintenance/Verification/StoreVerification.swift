@@ -4,14 +4,38 @@ import Foundation
 enum StoreVerification {
     /// Opens a file anew with its key, and checks every page and every row count.
     ///
-    /// Nobody else may know of the file yet.
+    /// Nobody else may know of the file yet. Where only indexes do not fit their tables, those whose order a language
+    /// or a system decides are made anew: the file may come from a device with others.
     ///
-    /// - parameter rowCounts: Says what each table must hold.
+    /// - parameters:
+    ///     - definitions: What the schema of the file may need. What is not in it is done without.
+    ///     - rowCounts: Says what each table must hold.
     static func verify(
-        path: String, key: EncryptionKey, rowCounts: (() throws -> [String: Int])?,
+        path: String, key: EncryptionKey, definitions: SchemaDefinitions = SchemaDefinitions(),
+        rowCounts: (() throws -> [String: Int])?, progress: StoreProgressHandler?
+    ) throws {
+        func verify(trustsIndexes: Bool) throws {
+            let content = ContentCheck(
+                path: path, key: key, definitions: definitions, trustsIndexes: trustsIndexes,
+                countsRows: rowCounts != nil)
+            try verifyFile(path: path, key: key, content, rowCounts: rowCounts, progress: progress)
+        }
+        do {
+            try verify(trustsIndexes: false)
+        } catch is IndexDamage {
+            let isComplete = try IndexDamage.rebuildIndexes(path: path, key: key, definitions: definitions)
+            do {
+                try verify(trustsIndexes: !isComplete)
+            } catch let damage as IndexDamage {
+                throw damage.error
+            }
+        }
+    }
+
+    private static func verifyFile(
+        path: String, key: EncryptionKey, _ content: ContentCheck, rowCounts: (() throws -> [String: Int])?,
         progress: StoreProgressHandler?
     ) throws {
-        let content = ContentCheck(path: path, key: key, countsRows: rowCounts != nil)
         let expected: [String: Int]?
         do {
             try verifyPages(path: path, key: key, progress: progress)
@@ -27,16 +51,25 @@ enum StoreVerification {
 
     /// Runs SQLite's integrity check and compares row counts.
     static func verifyContent(_ db: Database, rowCounts: [String: Int]?) throws {
-        try verifyStructure(db)
+        do {
+            try verifyStructure(db)
+        } catch let damage as IndexDamage {
+            throw damage.error
+        }
         if let rowCounts { try compare(self.rowCounts(db), with: rowCounts, path: db.path) }
     }
 
     /// Runs SQLite's integrity check.
-    static func verifyStructure(_ db: Database) throws {
-        let problems = try String.fetchAll(db, sql: "PRAGMA integrity_check(10)")
-        guard problems == ["ok"] else {
-            throw StoreError(.damaged, "integrity check: " + problems.joined(separator: "; "), path: db.path)
-        }
+    ///
+    /// - throws: A ``StoreError`` of code `damaged`; an ``IndexDamage`` when only indexes do not fit their tables.
+    static func verifyStructure(_ db: Database, trustsIndexes: Bool = false) throws {
+        var check = StructureCheck(db, limit: 10)
+        let outcome = try check.run(trustsIndexes: trustsIndexes)
+        guard !outcome.problems.isEmpty else { return }
+        let error = StoreError(
+            .damaged, "integrity check: " + outcome.problems.joined(separator: "; "), path: db.path)
+        if outcome.isAboutIndexes { throw IndexDamage(error: error) }
+        throw error
     }
 
     private static func compare(
@@ -60,10 +93,24 @@ enum StoreVerification {
                 """)
         var counts: [String: Int] = [:]
         for table in tables {
-            counts[table] = try Int.fetchOne(
-                db, sql: "SELECT count(*) FROM \(table.quotedDatabaseIdentifier)")
+            counts[table] = try rowCount(db, table)
         }
         return counts
+    }
+
+    /// - returns: nil when the rows are in the order of a collation that the connection does not have.
+    private static func rowCount(_ db: Database, _ table: String) throws -> Int? {
+        let name = table.quotedDatabaseIdentifier
+        do {
+            return try Int.fetchOne(db, sql: "SELECT count(*) FROM \(name)")
+        } catch let error as DatabaseError where StructureCheck.lacksDefinition(error) {
+            do {
+                // The smallest index is counted, otherwise.
+                return try Int.fetchOne(db, sql: "SELECT count(1) FROM \(name) NOT INDEXED")
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+                return nil
+            }
+        }
     }
 
     /// The numbers of the pages of an open store's file whose MAC is wrong.

@@ -93,6 +93,7 @@ struct VerifyCommand: ParsableCommand {
         let walFrames: Int
         let problemCount: Int
         let problems: [Problem]
+        let unknown: [String]
         let advice: [String]
     }
 
@@ -142,8 +143,13 @@ struct VerifyCommand: ParsableCommand {
             problemCount: report.problemCount,
             problems: report.problems.map {
                 .init(kind: $0.kind.rawValue, message: $0.message, page: $0.page, table: $0.table)
-            }, advice: advice)
+            }, unknown: report.unknownNames, advice: advice)
         try context.print(document, text: text(report, context))
+        if !report.unknownNames.isEmpty {
+            context.note(
+                "indexes that need what only the app has were not compared with their tables: \(report.unknownNames.joined(separator: ", "))"
+            )
+        }
         for line in advice { context.note("hint: \(line)") }
         return report.isSound ? .success : report.isDamaged ? .integrityFailed : .failure
     }
