@@ -220,4 +220,28 @@ import Testing
             forNewStore: path, settings: taken, secret: .text("first"), cost: .minimum)
         #expect(try keyring.opened(keyring.content(), .text("first")).file.settings == taken)
     }
+
+    @Test(.enabled(if: geteuid() == 0)) func aKeyringThatRootMakesOrChangesIsItsOwners() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("a.db")
+        let queue = try DatabaseQueue(path: path, configuration: .keyed("first"))
+        try queue.write { try $0.execute(sql: "CREATE TABLE t (a)") }
+        try queue.close()
+        func owners() throws -> [UInt32] {
+            try [".keys", ".keys.bak"].map { suffix in
+                var information = stat()
+                let code = stat(path + suffix, &information)
+                let mode = Int(information.st_mode) & 0o777
+                #expect(code == 0 && mode == 0o600)
+                return information.st_uid
+            }
+        }
+        try #require(chown(path, 4711, 4711) == 0)
+        try StoreRekey.makeKeyring(path: path, from: Passphrase("first"), cost: .minimum)
+        #expect(try owners() == [4711, 4711])
+        // Somebody else may have the keyring than the file.
+        for suffix in [".keys", ".keys.bak"] { try #require(chown(path + suffix, 4712, 4712) == 0) }
+        try Keyring(store: path).changePassphrase(from: Passphrase("first"), to: Passphrase("second"))
+        #expect(try owners() == [4712, 4712])
+    }
 }

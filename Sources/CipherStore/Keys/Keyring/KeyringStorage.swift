@@ -104,6 +104,11 @@ struct KeyringStorage {
         defer { copy.discard() }
         try PrivateFile.write(bytes, to: file, for: path)
         try PrivateFile.write(bytes, to: copy, for: path)
+        var store = stat()
+        if stat(storePath, &store) == 0 {
+            file.copyOwner(of: store)
+            copy.copyOwner(of: store)
+        }
         let isOnDisk = try file.takeFreePlace()
         do {
             let isCopyOnDisk = try copy.takeFreePlace()
@@ -131,6 +136,15 @@ struct KeyringStorage {
         var access = try KeyringAccess(storage: self, attempts: waits ? KeyringAccess.attempts : 1)
         defer { access.end() }
         return try body(&access)
+    }
+}
+
+extension FileReplacement {
+    /// Gives the temporary file the owner of another one. A keyring that root changes stays that of the user whose
+    /// program opens the store by it.
+    fileprivate func copyOwner(of information: stat) {
+        // Only root may give files away; for others the owner is the same.
+        _ = chown(temporary, information.st_uid, information.st_gid)
     }
 }
 
@@ -222,6 +236,11 @@ struct KeyringAccess {
         defer { copy.discard() }
         try PrivateFile.write(new, to: file, for: storage.path)
         try PrivateFile.write(new, to: copy, for: storage.path)
+        var current = stat()
+        if fstat(descriptor, &current) == 0 {
+            file.copyOwner(of: current)
+            copy.copyOwner(of: current)
+        }
         let next = open(file.temporary, O_RDWR | O_CLOEXEC)
         let isOnDisk: Bool
         do {
