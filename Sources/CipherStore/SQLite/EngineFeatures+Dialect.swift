@@ -16,6 +16,9 @@ extension EngineFeatures {
     /// rows, and for `IN` of several columns in a join. 3.15 does so.
     var misplansIndexes: Bool { sqliteVersionNumber < 3_046_000 }
 
+    /// Whether a deletion removes rows while queries in its condition still read the table. 3.15 and 3.40 do so, and 3.46 does not.
+    var readsAmongDeletions: Bool { sqliteVersionNumber < 3_046_000 }
+
     /// Whether there is a binary form of JSON, with its functions.
     package var supportsJSONB: Bool { supportsJSON && sqliteVersionNumber >= 3_045_000 }
 

@@ -31,6 +31,8 @@ public enum EngineChoice: UInt8, Sendable {
     case indexedMinimum = 14
     /// Plans by `OR`. In columns of a row that a left join has not found, SQLite 3.15 leaves values of another one by them.
     case plannedAlternatives = 15
+    /// Queries in the condition of a deletion. SQLite 3.15 and 3.40 ask them about a table from which rows are gone already.
+    case queriesOfDeletions = 16
 
     /// Whether the engine has it.
     public var isSupported: Bool {
@@ -41,7 +43,7 @@ public enum EngineChoice: UInt8, Sendable {
         case .iif: features.sqliteVersionNumber >= 3_032_000
         case .aggregateOrdering: features.sqliteVersionNumber >= 3_044_000
         case .outerTableArguments, .dateFloor, .plannedComparison, .plannedIdentity, .plannedRows,
-            .indexedMembership, .indexedMinimum, .plannedAlternatives:
+            .indexedMembership, .indexedMinimum, .plannedAlternatives, .queriesOfDeletions:
             features.sqliteVersionNumber >= 3_046_000
         case .settled, .rowAssignment: true
         }

@@ -59,4 +59,23 @@ extension FragmentList {
         guard !isEmpty, !EngineChoice.plannedAlternatives.isSupported else { return self }
         return mapped { $0.withoutPlannedAlternatives }
     }
+
+    /// Writes the conditions of a deletion, which are asked of all rows before the first one is gone.
+    ///
+    /// Old engines delete a row as soon as they find it, except with a query that depends on the row.
+    func write<Root: Table>(asConditionsOfDeletionFrom type: Root.Type, to fragment: inout QueryFragment) {
+        let choice = EngineChoice.queriesOfDeletions
+        guard !choice.isSupported, pieces.contains(where: \.hasStatement),
+            let column = type.allColumnNames.first
+        else { return writeConjunction(to: &fragment) }
+        fragment.append(onlyWithout: choice) { $0.append(literal: "(") }
+        writeConjunction(to: &fragment)
+        fragment.append(onlyWithout: choice) {
+            $0.append(literal: ") AND EXISTS (SELECT ")
+            $0.append(tableOf: type)
+            $0.append(literal: ".")
+            $0.append(identifier: column)
+            $0.append(literal: ")")
+        }
+    }
 }

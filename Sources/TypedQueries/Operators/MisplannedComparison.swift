@@ -74,8 +74,7 @@ extension QueryFragment {
     func settling(_ choice: EngineChoice) -> QueryFragment {
         guard !choice.isSupported, code.contains(Code.choice) else { return self }
         // A statement within it may have a left join of its own.
-        let select = Array("SELECT".utf8)
-        guard !code.indices.contains(where: { code[$0...].starts(with: select) }) else { return self }
+        guard !hasStatement else { return self }
         var result = self
         var index = 0
         // The forms of a choice stand behind it, item by item.
@@ -86,5 +85,14 @@ extension QueryFragment {
             index += Code.length(code[index])
         }
         return result
+    }
+
+    /// Whether there may be a statement within it.
+    var hasStatement: Bool {
+        let select = Array("SELECT".utf8)
+        return code.indices.contains { index in
+            // In capitals, as far as they are letters.
+            code[index...].lazy.map { $0 & 0xDF }.starts(with: select)
+        }
     }
 }

@@ -105,7 +105,7 @@ extension SQLExpression {
     }
 
     /// What the expression is made of, other than queries.
-    fileprivate var operands: [SQLExpression] {
+    var operands: [SQLExpression] {
         switch node {
         case .prefix(_, let operand), .not(let operand), .collated(let operand, _), .cast(let operand, _),
             .json(let operand), .isEmpty(let operand, _), .aliased(_, let operand), .detached(let operand),

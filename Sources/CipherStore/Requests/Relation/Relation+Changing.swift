@@ -28,7 +28,11 @@ extension Relation {
                 writer.append(" WHERE ")
                 let sources = isDirect ? try JoinedSources(self, avoiding: []).sources : []
                 let conditions = PlannedConditions(sources: sources, writer: writer)
-                try conditions.planned(condition).write(to: writer)
+                var planned = try conditions.planned(condition)
+                if case .delete = change, isDirect {
+                    planned = try planned.askedBeforeDeletions(table, writer)
+                }
+                try planned.write(to: writer)
             }
             // SQLite's grammar has it between the condition and the limit.
             try writeReturning(selection, to: writer)

@@ -116,7 +116,7 @@ public struct Delete<Root: Table, Returning>: WritableStatement {
             fragment.beginPart(.glue)
             fragment.append(literal: "\nWHERE ")
             fragment.beginPart(.changeCondition)
-            conditions.writeConjunction(to: &fragment)
+            conditions.write(asConditionsOfDeletionFrom: Root.self, to: &fragment)
         }
         if !returned.isEmpty { fragment.writeReturning(returned) }
     }
