@@ -1,10 +1,14 @@
 /// The conditions of a statement, in the form by which the engine finds the right rows.
 ///
 /// SQLite 3.15 can't carry out some joins by `IN` of several columns. Where it looks for alternatives by indexes, it leaves
-/// values of other rows in the columns of one that a left join has not found. See `EngineFeatures.misplansIndexes`.
+/// values of other rows in the columns of one that a left join has not found. Where it looks for a range that begins or ends with a
+/// column of another table, it leaves NULL in that column. See `EngineFeatures.misplansIndexes`.
 struct PlannedConditions {
     let sources: [JoinedSource]
     let writer: SQLWriter
+
+    /// Whether it is what a left join is made by, behind which the engine forgets what it has read of other tables.
+    var isOfLeftJoin = false
 
     /// A condition that rows must meet.
     ///
@@ -31,7 +35,49 @@ struct PlannedConditions {
             guard alternatives.haveMatch else { return writesMatch(sql) ? condition : condition.unplanned }
             return SQLExpression(.literal(alternatives.unplannedBesideMatch))
         default:
-            return condition
+            return try isRangeOfJoin(condition, scope) ? condition.unplanned : condition
+        }
+    }
+
+    /// Whether the condition compares columns of rows that may be of different tables, and may be looked for in an index.
+    ///
+    /// Of numbers they are right: a limit is converted to one, and is not what was read of the other table.
+    private func isRangeOfJoin(_ condition: SQLExpression, _ scope: Int?) throws -> Bool {
+        switch condition.node {
+        case .collated(let comparison, _): return try isRangeOfJoin(comparison, scope)
+        case .infix(let symbol, let left, let right) where ["<", "<=", ">", ">="].contains(symbol):
+            guard !isOfLeftJoin, left.isColumn && right.hasColumn || right.isColumn && left.hasColumn,
+                try isJoinByIndexes()
+            else { return false }
+            return try !isNumber(left, scope) && !isNumber(right, scope)
+        default: return false
+        }
+    }
+
+    /// Whether rows may be joined to others that are found by an index, be it in a view or a common table.
+    private func isJoinByIndexes() throws -> Bool {
+        let all = try sources.map { try traits($0) }
+        return all.contains { $0 == nil } || all.count > 1 && all.contains { $0?.isIndexed ?? true }
+    }
+
+    /// The traits of a table's indexes, or nil for what is no table.
+    private func traits(_ source: JoinedSource) throws -> IndexTraits? {
+        try source.relation.source.tableName.flatMap { try writer.database.indexTraits(of: $0) }
+    }
+
+    /// Whether the expression is a column that is declared to have numbers.
+    private func isNumber(_ expression: SQLExpression, _ scope: Int?) throws -> Bool {
+        switch expression.node {
+        case .aliased(let alias, let operand): return try isNumber(operand, position(of: alias))
+        case .column(let name):
+            guard let scope, try traits(sources[scope]) != nil,
+                let table = sources[scope].relation.source.tableName
+            else { return false }
+            let column = try writer.database.columns(in: table).first {
+                $0.name.foldedIdentifier == name.foldedIdentifier
+            }
+            return column?.hasNumbers ?? false
+        default: return false
         }
     }
 
@@ -88,7 +134,30 @@ struct PlannedConditions {
     }
 }
 
+extension ColumnInfo {
+    /// Whether SQLite makes numbers of the values: see "Determination Of Column Affinity" in its documentation.
+    fileprivate var hasNumbers: Bool {
+        let type = type.foldedIdentifier
+        if type.contains("int") { return true }
+        return !type.isEmpty && !["char", "clob", "text", "blob"].contains(where: type.contains)
+    }
+}
+
 extension SQLExpression {
+    /// Whether the expression is the value of a column as it is.
+    fileprivate var isColumn: Bool {
+        switch node {
+        case .column, .fastPrimaryKey: true
+        case .aliased(_, let operand), .detached(let operand), .collated(let operand, _), .json(let operand),
+            .prefix("+", let operand):
+            operand.isColumn
+        default: false
+        }
+    }
+
+    /// Whether there is a column in the expression, other than in SQL of the user and in queries.
+    fileprivate var hasColumn: Bool { isColumn || operands.contains(where: \.hasColumn) }
+
     /// Whether the expression has several columns.
     fileprivate var isRow: Bool { if case .rowValue(let columns) = node { columns.count > 1 } else { false } }
 

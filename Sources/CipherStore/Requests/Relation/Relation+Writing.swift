@@ -191,7 +191,8 @@ extension Relation {
         writer.append(" ON ")
         // What a left join is made by finds rows of the joined table only.
         try writer.planning(byIdentity: source.isOptional ? true : nil) {
-            let conditions = PlannedConditions(sources: joined.sources, writer: writer)
+            let conditions = PlannedConditions(
+                sources: joined.sources, writer: writer, isOfLeftJoin: source.isOptional)
             let conjuncts = try operands.flatMap(\.conjuncts).map { try conditions.planned($0) }
             try SQLExpression.joined(.and, conjuncts).write(to: writer)
         }
