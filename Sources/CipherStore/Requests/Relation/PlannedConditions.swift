@@ -15,15 +15,27 @@ struct PlannedConditions {
     /// - parameter scope: The position of the source that bare columns belong to, or nil when it is not known.
     func planned(_ condition: SQLExpression, scope: Int? = 0) throws -> SQLExpression {
         guard writer.features.misplansIndexes else { return condition }
+        return try plannedByRows(
+            mayMissRows() ? condition.withoutPartialPlans(writer.database) : condition, scope)
+    }
+
+    /// Whether a condition may be looked for in an index that leaves rows out.
+    private func mayMissRows() throws -> Bool {
+        try sources.contains { source in
+            try traits(source)?.leavesOutRows ?? writer.database.hasIndexWithoutAllRows()
+        }
+    }
+
+    private func plannedByRows(_ condition: SQLExpression, _ scope: Int?) throws -> SQLExpression {
         switch condition.node {
         case .joined(.and, let operands):
-            return SQLExpression(.joined(.and, try operands.map { try planned($0, scope: scope) }))
+            return SQLExpression(.joined(.and, try operands.map { try plannedByRows($0, scope) }))
         case .aliased(let alias, let operand):
-            return SQLExpression(.aliased(alias, try planned(operand, scope: position(of: alias))))
+            return SQLExpression(.aliased(alias, try plannedByRows(operand, position(of: alias))))
         case .detached(let operand):
-            return SQLExpression(.detached(try planned(operand, scope: nil)))
+            return SQLExpression(.detached(try plannedByRows(operand, nil)))
         case .deferred(let make):
-            return try planned(make(writer.database), scope: scope)
+            return try plannedByRows(make(writer.database), scope)
         case .isIn(let row, _, let isNegated) where row.isRow && sources.count > 1:
             return try isNegated ? condition.unplanned : ofOneTable(condition, scope)
         // SQLite can look for a pattern by an index only.
@@ -157,6 +169,26 @@ extension SQLExpression {
 
     /// Whether there is a column in the expression, other than in SQL of the user and in queries.
     fileprivate var hasColumn: Bool { isColumn || operands.contains(where: \.hasColumn) }
+
+    /// The condition without what SQLite 3.15 takes for a proof that a column is not NULL, and so for one that an index of rows where
+    /// it is not has all rows: `a IS NOT b`, and `a OR b`.
+    fileprivate func withoutPartialPlans(_ db: Database) throws -> SQLExpression {
+        switch node {
+        case .joined(.or, let operands) where operands.count == 2 && operands[0].isColumn:
+            return unplanned
+        case .joined(let op, let operands) where op == .and || op == .or:
+            return SQLExpression(.joined(op, try operands.map { try $0.withoutPartialPlans(db) }))
+        case .aliased(let alias, let operand):
+            return SQLExpression(.aliased(alias, try operand.withoutPartialPlans(db)))
+        case .detached(let operand): return SQLExpression(.detached(try operand.withoutPartialPlans(db)))
+        case .deferred(let make): return try make(db).withoutPartialPlans(db)
+        case .equality(.notSame, _, let right): return right.isNull ? self : unplanned
+        case .collated(let operand, _):
+            if case .equality(.notSame, _, let right) = operand.node, !right.isNull { return unplanned }
+            return self
+        default: return self
+        }
+    }
 
     /// Whether the expression has several columns.
     fileprivate var isRow: Bool { if case .rowValue(let columns) = node { columns.count > 1 } else { false } }

@@ -3,6 +3,9 @@ struct IndexTraits {
     /// Whether there is an index, also that of a key.
     var isIndexed = false
 
+    /// Whether an index leaves rows out.
+    var leavesOutRows = false
+
     /// The columns of indexes that leave rows out, or have NULL elsewhere than at their start, in lower case.
     var columnsWithoutAllRows: Set<String> = []
 
@@ -35,6 +38,7 @@ extension Database {
             let columns = try schemaRows(pragma("index_xinfo", name, schemaID)).filter { $0["key"] == 1 }
             traits.isIndexed = true
             let isDescending = columns.contains { $0["desc"] == 1 }
+            if index["partial"] == 1 { traits.leavesOutRows = true }
             if index["partial"] == 1 || isDescending {
                 // An expression has no name.
                 let names = columns.compactMap { ($0["name"] as String?)?.foldedIdentifier }
