@@ -33,6 +33,10 @@ public enum EngineChoice: UInt8, Sendable {
     case plannedAlternatives = 15
     /// Queries in the condition of a deletion. SQLite 3.15 and 3.40 ask them about a table from which rows are gone already.
     case queriesOfDeletions = 16
+    /// Plans by ranges that a column of another table limits. SQLite 3.15 takes that column for NULL in the rows that it joins.
+    case plannedRange = 17
+    /// Plans by `IS NOT` and a value, by which SQLite 3.15 looks in an index of rows without NULL only.
+    case plannedDifference = 18
 
     /// Whether the engine has it.
     public var isSupported: Bool {
@@ -43,7 +47,8 @@ public enum EngineChoice: UInt8, Sendable {
         case .iif: features.sqliteVersionNumber >= 3_032_000
         case .aggregateOrdering: features.sqliteVersionNumber >= 3_044_000
         case .outerTableArguments, .dateFloor, .plannedComparison, .plannedIdentity, .plannedRows,
-            .indexedMembership, .indexedMinimum, .plannedAlternatives, .queriesOfDeletions:
+            .indexedMembership, .indexedMinimum, .plannedAlternatives, .queriesOfDeletions, .plannedRange,
+            .plannedDifference:
             features.sqliteVersionNumber >= 3_046_000
         case .settled, .rowAssignment: true
         }

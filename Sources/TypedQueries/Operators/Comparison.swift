@@ -92,7 +92,7 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     @inlinable
     public func isNot<Other: QueryExpression>(_ other: Other) -> Comparison<Self, Other, Bool>
     where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
-        Comparison(self, " IS NOT ", other)
+        Comparison(self, " IS NOT ", other, planning: .difference)
     }
 
     /// `IS NULL`.
@@ -110,28 +110,28 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     @inlinable
     public func lt<Other: QueryExpression>(_ other: Other) -> Comparison<Self, Other, Bool>
     where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
-        Comparison(self, " < ", other, planning: QueryValue.columnWidth > 1 ? .rows : .any)
+        Comparison(self, " < ", other, planning: QueryValue.columnWidth > 1 ? .rows : .range)
     }
 
     /// `<=`
     @inlinable
     public func lte<Other: QueryExpression>(_ other: Other) -> Comparison<Self, Other, Bool>
     where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
-        Comparison(self, " <= ", other)
+        Comparison(self, " <= ", other, planning: QueryValue.columnWidth > 1 ? .any : .range)
     }
 
     /// `>`
     @inlinable
     public func gt<Other: QueryExpression>(_ other: Other) -> Comparison<Self, Other, Bool>
     where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
-        Comparison(self, " > ", other, planning: QueryValue.columnWidth > 1 ? .rows : .any)
+        Comparison(self, " > ", other, planning: QueryValue.columnWidth > 1 ? .rows : .range)
     }
 
     /// `>=`
     @inlinable
     public func gte<Other: QueryExpression>(_ other: Other) -> Comparison<Self, Other, Bool>
     where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
-        Comparison(self, " >= ", other)
+        Comparison(self, " >= ", other, planning: QueryValue.columnWidth > 1 ? .any : .range)
     }
 }
 
@@ -201,7 +201,7 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     public func isNot(
         _ value: QueryValue.QueryOutput
     ) -> Comparison<Self, BindQueryExpression<QueryValue>, Bool> {
-        Comparison(self, " IS NOT ", BindQueryExpression(value))
+        Comparison(self, " IS NOT ", BindQueryExpression(value), planning: .difference)
     }
 }
 
@@ -241,7 +241,7 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     public func isNot(_ value: BindQueryExpression<QueryValue>) -> Comparison<
         Self, BindQueryExpression<QueryValue>, Bool
     > {
-        Comparison(self, " IS NOT ", value)
+        Comparison(self, " IS NOT ", value, planning: .difference)
     }
 }
 

@@ -60,6 +60,12 @@ extension FragmentList {
         return mapped { $0.withoutPlannedAlternatives }
     }
 
+    /// The conditions on rows of one table, for which old engines may look for ranges in indexes.
+    var settlingRanges: FragmentList {
+        guard !isEmpty, !EngineChoice.plannedRange.isSupported else { return self }
+        return mapped { $0.settling(.plannedRange) }
+    }
+
     /// Writes the conditions of a deletion, which are asked of all rows before the first one is gone.
     ///
     /// Old engines delete a row as soon as they find it, except with a query that depends on the row.

@@ -8,6 +8,10 @@
     case rows
     /// Only where one side is a value, see ``EngineChoice/plannedIdentity``.
     case identity
+    /// Not, see ``EngineChoice/plannedDifference``.
+    case difference
+    /// Only where no limit of the range is a column of another table, see ``EngineChoice/plannedRange``.
+    case range
 }
 
 extension QueryFragment {
@@ -18,11 +22,22 @@ extension QueryFragment {
         guard !EngineChoice.plannedComparison.isSupported else {
             return comparison.writeComparison(to: &self)
         }
-        guard comparison.planning == .identity else {
-            return append(outOfPlansOf: .plannedComparison) { comparison.writeComparison(to: &$0) }
+        switch comparison.planning {
+        case .any: comparison.writeComparison(to: &self)
+        case .rows: append(outOfPlansOf: .plannedComparison) { comparison.writeComparison(to: &$0) }
+        case .difference: append(outOfPlansOf: .plannedDifference) { comparison.writeComparison(to: &$0) }
+        case .identity: append(identity: comparison.left.queryFragment, comparison.right.queryFragment)
+        case .range:
+            let (left, right) = (comparison.left.queryFragment, comparison.right.queryFragment)
+            guard left.hasColumn, right.hasColumn, !Self.areNumbers(Left.QueryValue.self) else {
+                return append(left, comparison.symbol, right)
+            }
+            append(outOfPlansOf: .plannedRange) { $0.append(left, comparison.symbol, right) }
         }
+    }
+
+    private mutating func append(identity left: QueryFragment, _ right: QueryFragment) {
         // By a value that is not NULL, and by the word NULL, they find the right rows; by a parameter that is NULL they don't.
-        let (left, right) = (comparison.left.queryFragment, comparison.right.queryFragment)
         if right.isNullParameter {
             append(left, " IS ", "NULL")
         } else if right.isParameter || left.isParameter && !left.isNullParameter {
@@ -30,6 +45,26 @@ extension QueryFragment {
         } else {
             append(outOfPlansOf: .plannedIdentity) { $0.append(left, " IS ", right) }
         }
+    }
+
+    /// Whether expressions of a type are numbers, whose columns are declared to have numbers.
+    private static func areNumbers(_ type: Any.Type) -> Bool {
+        func areNumbers<Value: QueryRepresentable>(_ type: Value.Type) -> Bool {
+            Value.QueryUnwrapped.self is any BinaryInteger.Type
+                || Value.QueryUnwrapped.self is any BinaryFloatingPoint.Type
+        }
+        guard let type = type as? any QueryRepresentable.Type else { return false }
+        return areNumbers(type)
+    }
+
+    /// Whether a column may be in it.
+    private var hasColumn: Bool {
+        var index = 0
+        while index < code.count {
+            if code[index] == Code.tableName { return true }
+            index += Code.length(code[index])
+        }
+        return false
     }
 
     /// Adds a test of several columns in the same way.
@@ -68,7 +103,9 @@ extension QueryFragment {
     }
 
     /// The constraint of a left join, by whose own comparisons old engines may plan: they are only asked of the joined table.
-    var settlingIdentities: QueryFragment { settling(.plannedIdentity) }
+    ///
+    /// Nor do they overwrite what is read of other tables, as it is forgotten behind the join.
+    var settlingJoin: QueryFragment { settling(.plannedIdentity).settling(.plannedRange) }
 
     /// The piece in the form of new engines, where that is right on old ones, too; the piece itself, when it has statements in it.
     func settling(_ choice: EngineChoice) -> QueryFragment {

@@ -29,7 +29,7 @@ extension SelectClauses {
         if hasElements(like: joined) { condition = QueryFragment(binding: .invalid(.joinedElements)) }
         if kind != .inner, kind != .right { other.makeElementsOptional() }
         if kind.keepsRight { makeElementsOptional() }
-        if kind == .left { condition = condition.settlingIdentities }
+        if kind == .left { condition = condition.settlingJoin }
         if kind.keepsRight {
             joins.require(.outerJoins)
             other.enclose(scopeOf: type)

@@ -106,7 +106,8 @@ public struct SelectClauses: Hashable, Sendable {
     }
 
     private func writeConditions(to fragment: inout QueryFragment) {
-        let conditions = isLeftJoined ? conditions.withoutPlannedAlternatives : conditions
+        var conditions = isLeftJoined ? conditions.withoutPlannedAlternatives : conditions
+        if joins.isEmpty { conditions = conditions.settlingRanges }
         guard let call = conditionOfSource else { return conditions.write("\nWHERE ", to: &fragment) }
         guard conditions.isEmpty else {
             fragment.append(literal: "\nWHERE ")
