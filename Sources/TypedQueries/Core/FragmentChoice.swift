@@ -30,6 +30,7 @@ public enum EngineChoice: UInt8, Sendable {
     /// The least value by an index. SQLite 3.15 leaves out rows whose next column in the index is NULL.
     case indexedMinimum = 14
     /// Plans by `OR`. In columns of a row that a left join has not found, SQLite 3.15 leaves values of another one by them.
+    /// Plans by `IS NULL` behind a left join, too: it takes rows for absent that an index `WHERE a IS NULL` leaves out.
     case plannedAlternatives = 15
     /// Queries in the condition of a deletion. SQLite 3.15 and 3.40 ask them about a table from which rows are gone already.
     case queriesOfDeletions = 16

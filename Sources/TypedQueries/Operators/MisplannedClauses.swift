@@ -21,27 +21,33 @@ extension QueryFragment {
     }
 
     /// A condition on rows of a left join, whose alternatives old engines don't plan by.
-    var withoutPlannedAlternatives: QueryFragment {
+    ///
+    /// - parameter isOfAll: Whether it is asked of rows that are absent, too, so that NULL meets it by their absence.
+    func withoutPlannedAlternatives(isOfAll: Bool) -> QueryFragment {
         guard !EngineChoice.plannedAlternatives.isSupported else { return self }
         let conditions = conjuncts
         guard conditions.count == 1 else {
             var result = QueryFragment()
             for condition in conditions {
                 if !result.isEmpty { result.append(literal: " AND ") }
-                result.append(condition.withoutPlannedAlternatives)
+                result.append(condition.withoutPlannedAlternatives(isOfAll: isOfAll))
             }
             return result
         }
-        if outerWords.contains("OR") {
+        if outerWords.contains("OR") || isOfAll && isNullTest {
             var result = QueryFragment()
             result.append(outOfPlansOf: .plannedAlternatives) { $0.append(self) }
             return result
         }
         guard let inner = insideOfParentheses else { return self }
         var result = QueryFragment("(")
-        result.append(inner.withoutPlannedAlternatives)
+        result.append(inner.withoutPlannedAlternatives(isOfAll: isOfAll))
         result.append(literal: ")")
         return result
+    }
+
+    private var isNullTest: Bool {
+        [" IS (NULL)", " IS NULL"].contains { code.suffix($0.utf8.count).elementsEqual($0.utf8) }
     }
 
     /// What stands between the parentheses, where there is nothing outside of them.
@@ -54,10 +60,10 @@ extension QueryFragment {
 }
 
 extension FragmentList {
-    /// The conditions, of which each must be met, without alternatives that old engines plan by.
+    /// The conditions, of which each must be met, without alternatives and tests for NULL that old engines plan by.
     var withoutPlannedAlternatives: FragmentList {
         guard !isEmpty, !EngineChoice.plannedAlternatives.isSupported else { return self }
-        return mapped { $0.withoutPlannedAlternatives }
+        return mapped { $0.withoutPlannedAlternatives(isOfAll: true) }
     }
 
     /// The conditions on rows of one table, for which old engines may look for ranges in indexes.

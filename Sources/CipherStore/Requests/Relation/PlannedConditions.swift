@@ -2,7 +2,8 @@
 ///
 /// SQLite 3.15 can't carry out some joins by `IN` of several columns. Where it looks for alternatives by indexes, it leaves
 /// values of other rows in the columns of one that a left join has not found. Where it looks for a range that begins or ends with a
-/// column of another table, it leaves NULL in that column. See `EngineFeatures.misplansIndexes`.
+/// column of another table, it leaves NULL in that column. For a condition that rows without a counterpart meet, it takes others for
+/// such rows which an index leaves out. See `EngineFeatures.misplansIndexes`.
 struct PlannedConditions {
     let sources: [JoinedSource]
     let writer: SQLWriter
@@ -43,12 +44,24 @@ struct PlannedConditions {
             return try concernsAbsentRows(condition, scope) ? condition.unplanned : condition
         case .literal(let sql):
             let alternatives = SQLAlternatives(sql)
-            guard alternatives.exist, try concernsAbsentRows(condition, scope) else { return condition }
+            let isPlanned =
+                try alternatives.exist
+                ? concernsAbsentRows(condition, scope)
+                : alternatives.mayMeetNull && findsAbsentRows(condition, scope)
+            guard isPlanned else { return condition }
             guard alternatives.haveMatch else { return writesMatch(sql) ? condition : condition.unplanned }
             return SQLExpression(.literal(alternatives.unplannedBesideMatch))
+        case .equality(.same, _, let right) where right.isNull:
+            return try findsAbsentRows(condition, scope) ? condition.unplanned : condition
         default:
             return try isRangeOfJoin(condition, scope) ? condition.unplanned : condition
         }
+    }
+
+    /// Whether the condition may be met by rows that a left join does not find, and may make the engine look for them in an index
+    /// that leaves rows out.
+    private func findsAbsentRows(_ condition: SQLExpression, _ scope: Int?) throws -> Bool {
+        try !isOfLeftJoin && mayMissRows() && concernsAbsentRows(condition, scope)
     }
 
     /// Whether the condition compares columns of rows that may be of different tables, and may be looked for in an index.

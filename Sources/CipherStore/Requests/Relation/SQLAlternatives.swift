@@ -22,9 +22,16 @@ struct SQLAlternatives {
     }
 
     /// Whether there are some, in SQL that can stand in parentheses.
-    var exist: Bool {
-        guard pieces.contains(where: { $0.isKeyword("or") }) else { return false }
-        return !sql.elements.contains { element in
+    var exist: Bool { pieces.contains { $0.isKeyword("or") } && !hasComment }
+
+    /// Whether NULL may meet the condition, in SQL that can stand in parentheses.
+    var mayMeetNull: Bool {
+        let words = ["null", "isnull", "ifnull", "coalesce"]
+        return pieces.contains { piece in words.contains(where: piece.isKeyword) } && !hasComment
+    }
+
+    private var hasComment: Bool {
+        sql.elements.contains { element in
             if case .sql(let text, _) = element { text.contains("--") } else { false }
         }
     }

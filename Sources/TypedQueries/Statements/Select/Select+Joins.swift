@@ -38,7 +38,7 @@ extension SelectClauses {
         }
         joins.append(sql: kind.sql)
         isLeftJoined = isLeftJoined || kind == .left
-        if isLeftJoined { condition = condition.withoutPlannedAlternatives }
+        if isLeftJoined { condition = condition.withoutPlannedAlternatives(isOfAll: kind != .left) }
         // A condition is not asked of the rows that a right join keeps: arguments are.
         if kind == .right { other.conditionalSource = nil }
         other.write(joined: Other.self, on: condition, to: &joins)

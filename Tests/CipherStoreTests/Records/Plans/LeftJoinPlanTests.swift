@@ -91,6 +91,24 @@ private struct Pair: TableRecord {}
         }
     }
 
+    @Test func rowsThatAnIndexLeavesOutAreNotAbsent() throws {
+        try makeQueue().write { db in
+            try db.execute(sql: "CREATE INDEX ranked ON player (teamId) WHERE level IS NULL")
+            let player = TableAlias<Player>()
+            let own = Team.hasMany(Player.self, using: ForeignKey(["teamId"]))
+            let teams = teamIDs.joining(optional: own.aliased(player)).order(Column("id"))
+            let found = try Int.fetchAll(db, teams.filter(player[Column("level")] == nil))
+            #expect(found == [1, 10, 20])
+            let raw = try Int.fetchAll(db, teams.filter(sql: "player.level IS NULL"))
+            #expect(raw == [1, 10, 20])
+            let count = try teams.filter(player[Column("level")] == nil).fetchCount(db)
+            #expect(count == 3)
+            let pairs = try Pair.filter(Column("level") == nil).select(Column("id"), as: Int.self)
+                .order(Column("id")).fetchAll(db)
+            #expect(pairs == [1, 10, 20])
+        }
+    }
+
     @Test func alternativesOfRowsThatAreThereUseIndexes() throws {
         try makeQueue().read { db in
             let teams = teamIDs.joining(optional: followers).filter(Column("level") == 3 || Column("id") == 2)
