@@ -56,7 +56,9 @@ import TypedQueries
     @Test func rowsThatAnIndexLeavesOutAreNotAbsent() throws {
         try withIndexes { db throws in
             try db.execute(sql: "CREATE INDEX ranked ON reminders(list_id) WHERE priority IS NULL")
-            let lists = RemindersList.leftJoin(Reminder.all) { $0.id.eq($1.listID) }.order { list, _ in list.id }
+            let lists = RemindersList.leftJoin(Reminder.all) { $0.id.eq($1.listID) }.order { list, _ in
+                list.id
+            }
             let found = try lists.where { $1.priority.is(nil) }.select { list, _ in list.id }.fetchAll(db)
             #expect(found == [1, 3, 10, 20, 30])
             let both = lists.where { list, _ in list.id > 0 }.where { $1.id > 0 && $1.priority.is(nil) }
