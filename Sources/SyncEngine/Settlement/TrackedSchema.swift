@@ -79,7 +79,8 @@ package final class TrackedSchema: StoreSchemaTracker {
     // MARK: Tables
 
     package func database(_ db: Database, willAlter table: String, by change: TableChange) throws {
-        guard !MetadataSchema.isReserved(table), let tracking = try tracking(db) else { return }
+        guard change != .addTrigger, !MetadataSchema.isReserved(table), let tracking = try tracking(db)
+        else { return }
         try markRewrites(db)
         guard try refreshIfPossible(tracking) != nil else { return }
         let known = try SyncedTable.loadAll(db).first {
@@ -101,13 +102,15 @@ package final class TrackedSchema: StoreSchemaTracker {
         case .renameColumn, .rename:
             // What was written under the old names gets its versions by them.
             try FoldedStore.fold(db, environment)
-        case .addColumn:
+        case .addColumn, .addTrigger:
             break
         }
     }
 
     package func database(_ db: Database, didAlter table: String, by change: TableChange) throws {
         guard !MetadataSchema.isReserved(table), let tracking = try tracking(db) else { return }
+        // The new one must not keep those that log from running. Nothing else depends on it.
+        guard change != .addTrigger else { return try CaptureOrder(db: db).restore() }
         guard migrationStart == nil else {
             _ = try refreshIfPossible(tracking)
             return

@@ -43,6 +43,11 @@ import Testing
             ("ALTER TABLE t RENAME TO u", "did t rename(to: \"u\")"),
             ("ALTER TABLE main.t ADD c TEXT DEFAULT 'to'", "did t addColumn(Optional(\"c\"))"),
             ("ALTER TABLE t ADD COLUMN c", "did t addColumn(Optional(\"c\"))"),
+            ("CREATE TRIGGER r AFTER UPDATE OF b ON T BEGIN SELECT 1; END", "did t addTrigger"),
+            (
+                "create trigger if not exists main.\"on\" after insert on [a b] begin select 1; end",
+                "did a b addTrigger"
+            ),
         ]) func statementsOfTheAppAreReported(_ sql: String, _ event: String) throws
     {
         #expect(try changes(sql) == [event])
@@ -53,6 +58,10 @@ import Testing
             "DROP TABLE IF EXISTS missing", "DROP VIEW v", "CREATE TABLE u (a)", "CREATE INDEX i ON t (b)",
             "CREATE TEMP TABLE t (a); DROP TABLE t; CREATE TEMP TABLE t (a); DROP TABLE temp.t",
             "SELECT 'DROP TABLE t'", "ANALYZE",
+            "CREATE TEMP TRIGGER r AFTER INSERT ON t BEGIN SELECT 1; END",
+            "CREATE TEMP TABLE u (a); CREATE TRIGGER temp.r AFTER INSERT ON u BEGIN SELECT 1; END",
+            "CREATE TRIGGER r INSTEAD OF DELETE ON v BEGIN SELECT 1; END",
+            "CREATE TRIGGER _sync_r AFTER INSERT ON t BEGIN SELECT 1; END",
         ]) func otherStatementsAreNot(_ sql: String) throws
     {
         #expect(try changes(sql).isEmpty)
@@ -70,7 +79,8 @@ import Testing
         #expect(SchemaStatement(sql: "ALTER TABLE t DROP a")?.change == .dropColumn("a"))
         for sql in [
             "ALTER TABLE", "DROP TABLE", "ALTER TABLE t", "ALTER TABLE t RENAME",
-            "ALTER TABLE other.t DROP a", "DROP TABLE temp.",
+            "ALTER TABLE other.t DROP a", "DROP TABLE temp.", "CREATE TRIGGER",
+            "CREATE TRIGGER r AFTER INSERT ON",
         ] {
             #expect(SchemaStatement(sql: sql) == nil)
         }

@@ -24,10 +24,18 @@ import Testing
         #expect(report.pushed == nil && report.pulled == nil)
     }
 
-    /// Brings a change here, for which the user's triggers are made anew: they are the newest ones then, and run first.
+    /// Brings a change here, and makes the user's triggers anew as another program may do it: they are the newest ones
+    /// then, and run first.
     private func pullSomething(_ a: TestReplica, from b: TestReplica) throws {
         try b.execute("INSERT INTO task (id, status) VALUES (?, 'open')", [key(200)])
         try a.sync(b)
+        let texts = try a.queue.read { db in
+            try String.fetchAll(
+                db,
+                sql: "SELECT 'DROP TRIGGER ' || name || '; ' || sql FROM sqlite_master "
+                    + "WHERE type = 'trigger' AND name NOT GLOB '_sync_*'")
+        }
+        for text in texts { try a.changeUnobserved(text) }
     }
 
     private static let tasks = "CREATE TABLE task (id BLOB PRIMARY KEY, status NOT NULL, gone DEFAULT 0);"
@@ -54,7 +62,7 @@ import Testing
         try a.sync(b)
         try a.migrate("drop") { db in try db.alter(table: "task") { $0.drop(column: "gone") } }
         // The newest trigger runs first.
-        try a.execute(
+        try a.changeUnobserved(
             """
             CREATE TRIGGER done AFTER UPDATE OF status ON task WHEN NEW.status = 'done' BEGIN
                 DELETE FROM task WHERE id = NEW.id;

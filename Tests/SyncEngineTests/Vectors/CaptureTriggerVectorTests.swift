@@ -43,6 +43,6 @@ import Testing
                 for byte in statement.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
             }
         }
-        #expect(hash == 0xC1E1_031F_67CA_B098 && CaptureTriggers.version == 3)
+        #expect(hash == 0xC1E1_031F_67CA_B098 && CaptureTriggers.version == 4)
     }
 }

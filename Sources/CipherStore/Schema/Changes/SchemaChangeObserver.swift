@@ -2,7 +2,7 @@
 ///
 /// The engine that synchronizes stores has one, so that a table that is tracked
 /// keeps its history. Changes of tables of the main schema are reported, those of
-/// `ALTER TABLE` and `DROP TABLE` that the app executes itself included. What
+/// `ALTER TABLE`, `DROP TABLE` and `CREATE TRIGGER` that the app executes itself included. What
 /// other programs do to the file is not. All calls are made in one savepoint with
 /// the change: an error that is thrown undoes all of it.
 package protocol SchemaChangeObserver: AnyObject {
@@ -31,6 +31,8 @@ package enum TableChange: Sendable, Equatable {
     case rename(to: String)
     /// The table was dropped.
     case drop
+    /// The table got a trigger.
+    case addTrigger
 }
 
 /// The observer that keeps the sync metadata of a store in step with its tables.

@@ -1,4 +1,4 @@
-/// A statement of the app that changes or drops a table.
+/// A statement of the app that changes or drops a table, or gives it a trigger.
 struct SchemaStatement {
     /// The table.
     let table: String
@@ -10,6 +10,12 @@ struct SchemaStatement {
     ///   the main one.
     init?(sql: String) {
         let tokens = SQLTokens(sql).tokens
+        if tokens.count > 2, tokens[0].isKeyword("create"), tokens[1].isKeyword("trigger") {
+            guard let table = Self.tableOfTrigger(tokens[2...]) else { return nil }
+            self.table = table
+            change = .addTrigger
+            return
+        }
         guard tokens.count > 2, tokens[1].isKeyword("table") else { return nil }
         var rest = tokens[2...]
         let isDrop = tokens[0].isKeyword("drop")
@@ -17,14 +23,37 @@ struct SchemaStatement {
         if isDrop, rest.count > 2, rest[2].isKeyword("if"), rest[3].isKeyword("exists") {
             rest = rest.dropFirst(2)
         }
-        if rest.dropFirst().first?.isSymbol(".") == true {
-            guard rest.first?.text.isSameIdentifier(as: "main") == true else { return nil }
-            rest = rest.dropFirst(2)
-        }
-        guard let name = rest.popFirst() else { return nil }
+        guard let name = Self.takeName(&rest) else { return nil }
         guard let change = isDrop ? .drop : Self.alteration(Array(rest)) else { return nil }
-        table = name.text
+        table = name
         self.change = change
+    }
+
+    /// Takes a name from the beginning of some tokens, and the name of its schema.
+    ///
+    /// - returns: nil when there is none, or when it names another schema than the main one.
+    private static func takeName(_ tokens: inout ArraySlice<SQLToken>) -> String? {
+        if tokens.dropFirst().first?.isSymbol(".") == true {
+            guard tokens.first?.text.isSameIdentifier(as: "main") == true else { return nil }
+            tokens = tokens.dropFirst(2)
+        }
+        return tokens.popFirst()?.text
+    }
+
+    /// The table of a trigger that is made.
+    ///
+    /// - parameter tokens: What stands behind `CREATE TRIGGER`.
+    /// - returns: nil for one of synchronization itself, and for one of another schema than the main one.
+    private static func tableOfTrigger(_ tokens: ArraySlice<SQLToken>) -> String? {
+        var rest = tokens
+        if rest.first?.isKeyword("if") == true, rest.dropFirst().first?.isKeyword("not") == true {
+            rest = rest.dropFirst(3)
+        }
+        guard let name = takeName(&rest), !SyncNames.contains(name),
+            let on = rest.firstIndex(where: { $0.isKeyword("on") })
+        else { return nil }
+        rest = rest[(on + 1)...]
+        return takeName(&rest)
     }
 
     private static func alteration(_ tokens: [SQLToken]) -> TableChange? {

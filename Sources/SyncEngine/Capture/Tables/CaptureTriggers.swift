@@ -12,9 +12,10 @@ import CipherStore
 /// has none. `OR ROLLBACK` spares it the statement journal, which SQLCipher 3 encrypts anew for each deletion, and never
 /// comes to pass: no constraint of the log can fail there.
 struct CaptureTriggers {
-    /// The version of the statements. A store that was brought up to another one gets its triggers anew, so each change of
-    /// one of their texts needs a number that none had before, also one that puts a former text back.
-    static let version = 3
+    /// The version of the statements, and of their place (``CaptureOrder``). A store that was brought up to another one gets
+    /// its triggers anew where they differ, so each change of one of their texts needs a number that none had before, also one
+    /// that puts a former text back.
+    static let version = 4
 
     let table: SyncedTable
     /// The affinities of its columns, by lowercased name. A column without one is compared by type as well.

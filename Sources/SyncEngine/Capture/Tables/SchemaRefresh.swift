@@ -27,6 +27,7 @@ extension TableTracking {
         where table.place == .dropped && droppedTables.contains(table.number) {
             if try attachIfRebuilt(table) { hasChanged = true }
         }
+        try CaptureOrder(db: db).restore()
         try mark.note()
         return hasChanged
     }

@@ -8,7 +8,7 @@ import CipherStore
 /// take others with it. So such triggers are taken out of the way, in the same
 /// transaction. Triggers that write to other tables, such as search indexes, run.
 struct UserTriggers {
-    private struct Trigger {
+    struct Trigger {
         /// `main`, or `temp` for one of this connection alone.
         let schema: String
         let name: String
@@ -18,6 +18,8 @@ struct UserTriggers {
 
     private let db: Database
     private let suspended: [Trigger]
+    /// SQLite's number of the schema before any of them was put out of the way.
+    private let schemaVersion: Int64
 
     /// Takes the triggers that write to tracked tables out of the way.
     static func suspend(_ db: Database, tables: [SyncedTable]) throws -> UserTriggers {
@@ -25,9 +27,10 @@ struct UserTriggers {
         let candidates = try all(db)
         let views = viewsThatWrite(to: tracked, candidates)
         let triggers = candidates.filter { writes($0.sql, toOneOf: tracked, orViews: views) }
+        let version = try SettlementMark.schemaVersion(db)
         for trigger in triggers { try drop(db, trigger) }
         try debugAssert(!all(db).contains { writes($0.sql, toOneOf: tracked, orViews: views) })
-        return UserTriggers(db: db, suspended: triggers)
+        return UserTriggers(db: db, suspended: triggers, schemaVersion: version)
     }
 
     /// Returns the views by which triggers write to tables, directly or by other views.
@@ -53,6 +56,9 @@ struct UserTriggers {
     /// Puts them back, as they were.
     func restore() throws {
         for trigger in suspended { try Self.create(db, trigger) }
+        // They are the newest now, as are those that were out of the way for single rows.
+        guard try SettlementMark.schemaVersion(db) != schemaVersion else { return }
+        try CaptureOrder(db: db).restore()
     }
 
     /// Returns whether the user has triggers on a table.
@@ -97,11 +103,12 @@ struct UserTriggers {
         }
     }
 
-    private static func drop(_ db: Database, _ trigger: Trigger) throws {
+    static func drop(_ db: Database, _ trigger: Trigger) throws {
         try db.execute(sql: "DROP TRIGGER \(trigger.schema).\(trigger.name.quotedDatabaseIdentifier)")
     }
 
-    private static func create(_ db: Database, _ trigger: Trigger) throws {
+    /// Makes a trigger, in its schema. Those that log have their place among the others already, or get it afterwards.
+    static func create(_ db: Database, _ trigger: Trigger) throws {
         // The stored text names no schema, and a temporary table could have the name of the trigger's.
         var sql = SQLTokens(trigger.sql)
         if let keyword = sql.tokens.firstIndex(where: { $0.isKeyword("trigger") }),
@@ -110,7 +117,8 @@ struct UserTriggers {
             let start = sql.tokens[keyword + 1].range.lowerBound
             sql.replace(bytes: start..<start, with: trigger.schema + ".")
         }
-        try db.execute(sql: sql.sql)
+        let text = sql.sql
+        try db.withoutReportingSchemaChanges { try db.execute(sql: text) }
     }
 
     /// Returns whether the statements of a trigger write to one of some tables.
