@@ -45,6 +45,17 @@ final class VirtualPlaces: StorePlaces {
     /// The file is another one from now on.
     func replace(_ path: String) { state.withLock { $0.files[path] = nil } }
 
+    /// The file was replaced by one with another key.
+    func rekey(_ path: String) {
+        state.withLock { state in
+            guard let old = state.files[path] else { return }
+            state.count += 1
+            state.files[path] = StorePlace(
+                identity: "file \(state.count)", predecessors: [old.identity].compactMap { $0 },
+                mark: old.mark)
+        }
+    }
+
     func move(_ path: String, to other: String) {
         state.withLock { state in
             state.files[other] = state.files[path]

@@ -10,7 +10,7 @@ import SyncWire
 /// - another machine that the store never was on: the disk of a virtual machine was duplicated;
 /// - another mark: an older content was written into the same file. The mark is a random
 ///   token beside the content that changes whenever changes get numbers, and the content
-///   knows the last two.
+///   knows it and the one that it is about to replace.
 ///
 /// A renamed or moved file keeps all of them, and a change of the key says which file the
 /// new one stands for. What is the same in all respects, such as a machine that was set
@@ -85,23 +85,42 @@ struct StoreFence {
             .suffix(Self.machineCountMax)
         try SyncSetting.set(db, Setting.machines, all.joined(separator: "\n"))
         try SyncSetting.set(db, Setting.identity, place.identity)
-        // Set before the commit: after a crash between the two there is one replica id too many.
         let mark = environment.identifier()
+        if let found = place.mark { return try change(to: mark.data, from: Data(found), path) }
+        // Only the attempt tells whether the file takes marks. After a crash, or a rollback, there may be one replica id too many.
         let takesMarks = environment.places?.setMark(mark.bytes, of: path) ?? false
         try SyncSetting.set(db, Setting.mark, takesMarks ? mark.data : nil)
         try SyncSetting.set(db, Setting.previousMark, nil as Data?)
     }
 
-    /// Changes the mark, because changes got numbers. Until it is written beside the content,
-    /// the one before counts too.
+    /// Changes the mark, because changes got numbers.
     func advance() throws {
-        guard let places = environment.places, let previous = try SyncSetting.data(db, Setting.mark),
+        guard let places = environment.places, let last = try SyncSetting.data(db, Setting.mark),
             let path = try path()
         else { return }
-        let mark = environment.identifier()
-        try SyncSetting.set(db, Setting.mark, mark.data)
-        try SyncSetting.set(db, Setting.previousMark, previous)
-        db.afterNextTransaction { _ in _ = places.setMark(mark.bytes, of: path) }
+        // It may be the mark of an earlier fold of this transaction that the content has, and not yet the file.
+        let found = places.place(of: path)?.mark.map { Data($0) }
+        try change(to: environment.identifier().data, from: found ?? last, path)
+    }
+
+    /// Changes the mark of the content, and, once that is committed, the one beside it. Until then that one counts too.
+    private func change(to mark: Data, from found: Data, _ path: String) throws {
+        try SyncSetting.set(db, Setting.mark, mark)
+        try SyncSetting.set(db, Setting.previousMark, found)
+        guard let places = environment.places else { return }
+        db.afterNextTransaction { Self.copyMark(of: $0, path, places) }
+    }
+
+    /// Sets the mark beside the content to that of the content as it is committed: a savepoint can have undone the change.
+    private static func copyMark(of db: Database, _ path: String, _ places: any StorePlaces) {
+        // Where it can't be read, the former one stays, which the content knows as well.
+        var mark = try? SyncSetting.data(db, Setting.mark)
+        // Another process may commit the next one meanwhile.
+        for _ in 0..<8 {
+            guard let set = mark, places.setMark([UInt8](set), of: path) else { return }
+            mark = try? SyncSetting.data(db, Setting.mark)
+            if mark == set { return }
+        }
     }
 
     /// Forgets where the store is, in a copy that is a replica of its own already.
