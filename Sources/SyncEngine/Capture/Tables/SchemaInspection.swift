@@ -65,7 +65,19 @@ struct SchemaInspection {
             )
         }
         remarks += try waiting()
+        remarks += try triggersThatFireThemselves()
         return remarks
+    }
+
+    /// A table with such a trigger can't be tracked, but it may have got it later.
+    private func triggersThatFireThemselves() throws -> [SyncStatus.SchemaRemark] {
+        let triggers = try SelfFiringTriggers(db)
+        return try tables().flatMap { table in
+            triggers.names(of: table.name).map {
+                SyncStatus.SchemaRemark(
+                    table: table.name, text: SelfFiringTriggers.complaint($0, table: table.name))
+            }
+        }
     }
 
     /// The columns whose values are gone here, and that no replica has brought again, with their tables.

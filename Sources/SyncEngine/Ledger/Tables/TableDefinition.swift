@@ -82,34 +82,10 @@ struct TableDefinition {
         )
     }
 
-    /// Refuses triggers that would run for ever: tracking needs recursive
-    /// triggers, and a trigger without a condition that updates its own table
-    /// on each update then fires itself.
+    /// Refuses triggers that would run for ever (``SelfFiringTriggers``).
     func checkTriggers(_ db: Database) throws {
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT name, sql FROM main.sqlite_master
-                WHERE type = 'trigger' AND lower(tbl_name) = lower(?) AND substr(name, 1, 6) <> '_sync_'
-                """, arguments: [name])
-        for row in rows {
-            let trigger: String = try row.decode(atIndex: 0)
-            let words = try row.decode(String.self, atIndex: 1).foldedIdentifier
-                .split { !($0.isLetter || $0.isNumber || $0 == "_") }
-            guard let begin = words.firstIndex(of: "begin") else { continue }
-            let head = words[..<begin]
-            let body = words[begin...]
-            let updatesItself = zip(body, body.dropFirst()).contains {
-                $0 == "update" && String($1).isSameIdentifier(as: name)
-            }
-            guard head.contains("update"), !head.contains("when"), updatesItself else { continue }
-            throw SyncError(
-                .unsuitableTable,
-                """
-                trigger \(trigger) updates table \(name) on each update of it; tracking needs recursive triggers, and \
-                the trigger would fire itself for ever: give it a condition, such as WHEN NEW.updated_at IS OLD.updated_at
-                """)
-        }
+        guard let trigger = try SelfFiringTriggers(db).names(of: name).first else { return }
+        throw SyncError(.unsuitableTable, SelfFiringTriggers.complaint(trigger, table: name))
     }
 
     /// The SQL that tells whether a key is a UUID.
