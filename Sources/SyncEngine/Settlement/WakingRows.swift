@@ -61,13 +61,13 @@ struct WakingRows {
                 try wake(losers, in: table)
             }
             if case .written(let sequence) = losers { try wakeWrittenLosers(after: sequence) }
-            try wakeChildren(concerned)
+            try wakeChildren(concerned, changed)
         }
     }
 
     /// The orphans among these whose parent came into its table after they were looked for.
     func orphans(changed: Set<Int64>) throws -> [Int64: [OwnedValue]] {
-        try rows(changed: changed) { try wakeChildren($0) }
+        try rows(changed: changed) { try wakeChildren($0, changed) }
     }
 
     /// The rows that a block wakes in tables that changed, and in those that refer to them.
@@ -133,20 +133,28 @@ struct WakingRows {
 
     /// Wakes orphans whose parent is there or awake, or was deleted where that means
     /// more than waiting.
-    private func wakeChildren(_ concerned: [SyncedTable]) throws {
+    private func wakeChildren(_ concerned: [SyncedTable], _ changed: Set<Int64>) throws {
         let numbers = Set(concerned.map(\.number))
         let concerned = references.filter { numbers.contains($0.child.number) }
         var hasWoken = true
         while hasWoken {
             hasWoken = false
-            for reference in concerned where try wakeChildren(of: reference) { hasWoken = true }
+            for reference in concerned where try wakeChildren(of: reference, changed) { hasWoken = true }
         }
     }
 
-    private func wakeChildren(of reference: ForeignKey) throws -> Bool {
+    /// Which orphans may have a parent of which nobody noted what it is, as SQL: it came, or got the values that they refer to, or
+    /// waits and may be awake itself. A row that is written waits no more, so nothing else can give them one.
+    private static func mayHaveAnyParent(in parent: SyncedTable, _ changed: Set<Int64>) -> String {
+        let isUnnoted = "h.other_pk IS NULL"
+        if changed.contains(parent.number) { return isUnnoted }
+        return "\(isUnnoted) AND EXISTS (SELECT 1 FROM _sync_hidden AS p WHERE p.tbl = \(parent.number))"
+    }
+
+    private func wakeChildren(of reference: ForeignKey, _ changed: Set<Int64>) throws -> Bool {
         let parent = reference.parent
         var conditions = [
-            "h.other_pk IS NULL",
+            Self.mayHaveAnyParent(in: parent, changed),
             """
             h.other_tbl = \(parent.number) AND (
                 EXISTS (SELECT 1 FROM \(parent.qualifiedName) AS p
