@@ -35,21 +35,29 @@ final class Settlement {
     private let isFolded: Bool
     /// Whether a row waits for one that gets its version by the next fold.
     private var awaitsVersions = false
+    private let requireTime: () throws -> Void
 
     /// Prepares a settlement, which finds in the versions whose claim stands.
-    convenience init(_ store: FoldedStore, _ parking: Parking) throws {
-        try self.init(withinSchemaChange: store.db, store.environment, parking)
+    ///
+    /// - parameter requireTime: Asked for each row and each pass. Throws when the settlement takes longer than it may.
+    convenience init(
+        _ store: FoldedStore, _ parking: Parking, requireTime: @escaping () throws -> Void = {}
+    ) throws {
+        try self.init(withinSchemaChange: store.db, store.environment, parking, requireTime: requireTime)
     }
 
     /// The same while the tracking follows a change of the schema, which may have logged what it wrote to new columns:
     /// that has no versions until the next fold.
     ///
-    /// - parameter dropped: Tables that are left out for now, where the library keeps their rows.
+    /// - parameters:
+    ///     - dropped: Tables that are left out for now, where the library keeps their rows.
+    ///     - requireTime: As above.
     init(
         withinSchemaChange db: Database, _ environment: SyncEnvironment, _ parking: Parking,
-        leavingOut dropped: Set<Int64> = []
+        leavingOut dropped: Set<Int64> = [], requireTime: @escaping () throws -> Void = {}
     ) throws {
         self.db = db
+        self.requireTime = requireTime
         self.environment = environment
         self.parking = parking
         tables = try SyncedTable.loadAll(db)
@@ -83,7 +91,8 @@ final class Settlement {
         try touchNewReferences(mark)
         if parking.isInUse {
             let waking = WakingRows(
-                db: db, tables: tables, references: references, policies: try OrphanPolicies(db, environment))
+                db: db, tables: tables, references: references, policies: try OrphanPolicies(db, environment),
+                requireTime: requireTime)
             if !isFull, let mark, mark.schemaVersion == muting.schemaVersion {
                 let losers: WakingRows.Losers =
                     hasLosers ? .written(after: mark.sequence) : canHide ? .unnoted : .all
@@ -161,7 +170,8 @@ final class Settlement {
         _ keys: [OwnedValue], of table: SyncedTable, _ orders: ClaimOrderLookup, _ losers: LoserLookup?
     ) throws -> UniqueClaims {
         let claims = try UniqueClaims(
-            db, try target(table), parking, orders, canEvict: canHide, losers: losers)
+            db, try target(table), parking, orders, canEvict: canHide, losers: losers,
+            requireTime: requireTime)
         let count = try claims.settle(keys)
         assert(claims.moved.count >= count, "a row has its place, and nobody looks for its parents")
         if claims.hasMetUnversioned, !isFolded { awaitsVersions = true }
@@ -178,13 +188,17 @@ final class Settlement {
         assert(canHide, "SQLite would delete the children of what is hidden")
         guard let touched else { return }
         let policies = try OrphanPolicies(db, environment)
+        let searches = references.enumerated().map { OrphanSearch(db, $1, number: $0) }
+        defer { for search in searches { search.finish() } }
         while true {
-            let found = try references.map { ($0, try touched.orphans(of: $0)) }.filter { !$0.1.isEmpty }
+            try requireTime()
+            let found = try searches.map { ($0.reference, try $0.orphans()) }.filter { !$0.1.isEmpty }
             try touched.removeAll()
             if found.isEmpty { return }
             for (reference, orphans) in found {
                 let child = try target(reference.child)
                 for orphan in orphans {
+                    try requireTime()
                     try withExtendedLifetime(orphan) { try remove(orphan, child, reference, policies) }
                 }
             }

@@ -57,30 +57,4 @@ final class TouchedRows {
         let key: OwnedValue
         let parent: OwnedValue?
     }
-
-    /// The orphans of a foreign key among the rows, and among their children.
-    func orphans(of reference: ForeignKey) throws -> [Orphan] {
-        assert(reference.child.isTracked && reference.parent.isTracked, "rows of others are not judged")
-        let child = reference.child
-        let key = "c.\(child.key.quotedDatabaseIdentifier)"
-        let column = reference.keyColumn.map { "c.\($0.quotedDatabaseIdentifier)" }
-        let selection = "SELECT \(key), \(column ?? "NULL")"
-        let parents = "SELECT pk FROM temp.\(Self.name) WHERE tbl = \(reference.parent.number)"
-        // What columns other than the key held before is not known, so all children are looked at.
-        let isChild = column.map { "\($0)\(reference.collate) IN (\(parents))" } ?? "EXISTS (\(parents))"
-        return try Row.fetchAll(
-            db,
-            sql: """
-                \(selection) FROM temp.\(Self.name) AS t
-                CROSS JOIN \(child.qualifiedName) AS c ON \(key) = t.pk AND \(key) = t.pk COLLATE BINARY
-                WHERE t.tbl = \(child.number) AND \(reference.isOrphan)
-                UNION \(selection) FROM \(child.qualifiedName) AS c WHERE \(isChild) AND \(reference.isOrphan)
-                """
-        ).map { row in
-            let parent = try row.decode(DatabaseValue.self, atIndex: 1)
-            return Orphan(
-                key: OwnedValue.make(try row.decode(atIndex: 0)),
-                parent: parent.isNull ? nil : OwnedValue.make(parent))
-        }
-    }
 }

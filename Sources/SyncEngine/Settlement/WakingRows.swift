@@ -20,6 +20,8 @@ struct WakingRows {
     let tables: [SyncedTable]
     let references: [ForeignKey]
     let policies: OrphanPolicies
+    /// Throws when the settlement takes longer than it may.
+    var requireTime: () throws -> Void = {}
 
     /// All rows of which something waits that has a column here, and all that are listed as hidden: of these, nothing but values
     /// without a column here may wait. A row that is missing otherwise went unseen, and what it held went with it.
@@ -136,11 +138,11 @@ struct WakingRows {
     private func wakeChildren(_ concerned: [SyncedTable], _ changed: Set<Int64>) throws {
         let numbers = Set(concerned.map(\.number))
         let concerned = references.filter { numbers.contains($0.child.number) }
-        var hasWoken = true
-        while hasWoken {
-            hasWoken = false
-            for reference in concerned where try wakeChildren(of: reference, changed) { hasWoken = true }
-        }
+        guard !concerned.isEmpty else { return }
+        for reference in concerned { try wakeChildren(of: reference, changed) }
+        let descendants = try WakingDescendants(db, concerned)
+        defer { descendants.finish() }
+        try descendants.wake(requireTime)
     }
 
     /// Which orphans may have a parent of which nobody noted what it is, as SQL: it came, or got the values that they refer to, or
@@ -151,16 +153,15 @@ struct WakingRows {
         return "\(isUnnoted) AND EXISTS (SELECT 1 FROM _sync_hidden AS p WHERE p.tbl = \(parent.number))"
     }
 
-    private func wakeChildren(of reference: ForeignKey, _ changed: Set<Int64>) throws -> Bool {
+    /// Wakes orphans whose parent is not asleep itself.
+    private func wakeChildren(of reference: ForeignKey, _ changed: Set<Int64>) throws {
         let parent = reference.parent
         var conditions = [
             Self.mayHaveAnyParent(in: parent, changed),
             """
-            h.other_tbl = \(parent.number) AND (
-                EXISTS (SELECT 1 FROM \(parent.qualifiedName) AS p
-                    WHERE p.\(parent.key.quotedDatabaseIdentifier) = h.other_pk)
-                OR EXISTS (SELECT 1 FROM temp._sync_woken AS w
-                    WHERE w.tbl = \(parent.number) AND w.pk = h.other_pk\(reference.collate)))
+            h.other_tbl = \(parent.number) AND EXISTS (
+                SELECT 1 FROM \(parent.qualifiedName) AS p
+                WHERE p.\(parent.key.quotedDatabaseIdentifier) = h.other_pk)
             """,
         ]
         if policies[reference.child.number] != .hold {
@@ -170,22 +171,106 @@ struct WakingRows {
                     WHERE r.tbl = h.other_tbl AND r.pk = h.other_pk\(reference.collate) AND r.cl & 1 = 0)
                 """)
         }
-        return try wake(
+        try wake(
             """
             \(Self.waits(in: reference.child, for: .missingParent)) AND (\(conditions.joined(separator: " OR ")))
             """)
     }
 
-    @discardableResult
-    private func wake(_ condition: String) throws -> Bool {
+    private func wake(_ condition: String) throws {
         try db.execute(
             sql: """
                 INSERT OR IGNORE INTO temp._sync_woken SELECT h.tbl, h.pk FROM _sync_hidden AS h WHERE \(condition)
                 """)
-        return db.changesCount > 0
     }
 
     private func keys(_ sql: String) throws -> [OwnedValue] {
         try Row.fetchAll(db, sql: sql).map { OwnedValue.make(try $0.decode(atIndex: 0)) }
+    }
+}
+
+/// Wakes the children of rows that are awake, and the children of these: however deep they are, in one statement. One for each
+/// generation would read all rows that wait as often as there are generations.
+private struct WakingDescendants {
+    private static let keys = "_sync_waking_key"
+    private static let orphans = "_sync_waking_orphan"
+
+    private let db: Database
+    /// The collations of the parents' keys, as SQL.
+    private let collations: [String]
+
+    /// Prepares it.
+    ///
+    /// - parameter references: The foreign keys by which rows are children.
+    init(_ db: Database, _ references: [ForeignKey]) throws {
+        self.db = db
+        collations = Set(references.map(\.collate)).sorted()
+        try db.execute(
+            sql: """
+                DROP TABLE IF EXISTS temp.\(Self.keys);
+                CREATE TEMP TABLE \(Self.keys) (collation, parent, child, PRIMARY KEY (collation, parent, child)) WITHOUT ROWID;
+                """)
+        for reference in references {
+            try db.execute(
+                sql: "INSERT OR IGNORE INTO temp.\(Self.keys) VALUES (?, ?, ?)",
+                arguments: [
+                    collations.firstIndex(of: reference.collate), reference.parent.number,
+                    reference.child.number,
+                ])
+        }
+        for (number, collate) in collations.enumerated() where !collate.isEmpty {
+            // The index of the rows that wait has none but the usual collation.
+            try db.execute(
+                sql: """
+                    DROP TABLE IF EXISTS temp.\(Self.orphans)\(number);
+                    CREATE TEMP TABLE \(Self.orphans)\(number) (
+                        tbl, reason, other_pk, other_tbl, pk, PRIMARY KEY (tbl, reason, other_pk\(collate), other_tbl, pk)
+                    ) WITHOUT ROWID;
+                    INSERT OR IGNORE INTO temp.\(Self.orphans)\(number)
+                    SELECT h.tbl, h.reason, h.other_pk, h.other_tbl, h.pk FROM temp.\(Self.keys) AS f
+                    CROSS JOIN _sync_hidden AS h ON h.tbl = f.child AND \(Self.waits) AND h.other_tbl = f.parent
+                    WHERE f.collation = \(number) AND h.other_pk IS NOT NULL;
+                    """)
+        }
+    }
+
+    private static let waits = "h.reason = '\(ParkedRow.Reason.missingParent.rawValue)'"
+
+    func finish() {
+        try? db.execute(sql: "DROP TABLE IF EXISTS temp.\(Self.keys)")
+        for number in collations.indices {
+            try? db.execute(sql: "DROP TABLE IF EXISTS temp.\(Self.orphans)\(number)")
+        }
+    }
+
+    func wake(_ requireTime: () throws -> Void) throws {
+        var hasWoken = true
+        while hasWoken {
+            hasWoken = false
+            for (number, collate) in collations.enumerated() {
+                try requireTime()
+                if try wake(number, collate) { hasWoken = true }
+            }
+            // With one collation, all of them are awake by now.
+            guard collations.count > 1 else { return }
+        }
+    }
+
+    /// Wakes the descendants by the keys of one collation.
+    ///
+    /// - returns: Whether there were any.
+    private func wake(_ number: Int, _ collate: String) throws -> Bool {
+        try db.execute(
+            sql: """
+                WITH RECURSIVE woken (tbl, pk) AS (
+                    SELECT tbl, pk FROM temp._sync_woken
+                    UNION
+                    SELECT h.tbl, h.pk FROM woken AS w
+                    CROSS JOIN temp.\(Self.keys) AS f ON f.collation = \(number) AND f.parent = w.tbl
+                    CROSS JOIN \(collate.isEmpty ? "_sync_hidden" : "temp.\(Self.orphans)\(number)") AS h
+                    ON h.tbl = f.child AND \(Self.waits) AND h.other_pk = w.pk\(collate) AND h.other_tbl = w.tbl)
+                INSERT OR IGNORE INTO temp._sync_woken SELECT tbl, pk FROM woken
+                """)
+        return db.changesCount > 0
     }
 }

@@ -70,6 +70,7 @@ final class AppliedRows {
     private let parking: Parking
     private let parts: [Int64: Part]
     private let mentioned: Resync?
+    private let requireTime: () throws -> Void
     private let partials: [Int64: PartialTable]
     /// The tables that have marked rows, or may get some before the bundle's rows come.
     private var marked: Set<Int64>
@@ -77,9 +78,11 @@ final class AppliedRows {
     /// - parameters:
     ///     - mentioned: Keeps the rows that the bundle has, when it has all of some table that are wanted.
     ///     - settlement: Hears of the rows that are taken out.
+    ///     - requireTime: Asked for each row that may go. Throws when the application takes longer than it may.
     init(
         _ db: Database, _ parts: [Part], _ partials: [Int64: PartialTable], _ versions: VersionTable,
-        _ parking: Parking, _ settlement: Settlement, mentioned: Resync?
+        _ parking: Parking, _ settlement: Settlement, mentioned: Resync?,
+        requireTime: @escaping () throws -> Void
     ) {
         self.db = db
         self.versions = versions
@@ -89,6 +92,7 @@ final class AppliedRows {
         self.parts = Dictionary(parts.map { ($0.table, $0) }, uniquingKeysWith: { first, _ in first })
         remover = RowRemover(db: db, versions: versions, parking: parking, settlement: settlement)
         self.mentioned = mentioned
+        self.requireTime = requireTime
     }
 
     /// Marks local deletions that may have hit rows already outside our scope. We deleted them without seeing their
@@ -158,6 +162,7 @@ final class AppliedRows {
             let candidates = RowCandidates(db: db, table: table, partial: partial, parking: parking)
             if try candidates.mayExist() {
                 for key in try candidates.keys() {
+                    try requireTime()
                     try withExtendedLifetime(key) {
                         let key = RowKey(key.value)
                         guard let local = try versions.load(part.table, key), local.version.isAlive,
@@ -174,6 +179,7 @@ final class AppliedRows {
                 keys += try mentioned.deletedRows([part.table], knownTo: part.target).map(\.key)
             }
             for key in keys {
+                try requireTime()
                 let owner = OwnedValue.make(key)
                 try withExtendedLifetime(owner) { try takeOut(table, RowKey(owner.value), partial, part) }
             }

@@ -47,7 +47,8 @@ struct BundleOpening {
         let names = try match(header, metadata)
         assert(names.tables.count <= header.tables.count)
         try stores.uploads?.begin(stores.versions)
-        let settlement = try Settlement(stores.folded, stores.parking)
+        let settlement = try Settlement(
+            stores.folded, stores.parking, requireTime: stores.requireTime)
         let parts = try AppliedParts(
             db, admission, tables: names.tables.map(\.table.number), before: told,
             isRenewed: formerReplica != nil, isLimited: stores.access != nil)
@@ -95,7 +96,8 @@ struct BundleOpening {
             sequence: 0)
         let deletions = ForgottenDeletions(
             versions: stores.versions, journal: stores.journal, parking: stores.parking,
-            settlement: settlement, resync: resync, end: end)
+            settlement: settlement, resync: resync, end: end,
+            requireTime: stores.requireTime)
         deletions.separate = separate
         return deletions
     }
@@ -105,7 +107,8 @@ struct BundleOpening {
     ) throws -> AppliedRows? {
         guard !parts.rows.isEmpty else { return nil }
         let rows = AppliedRows(
-            db, parts.rows, before.partials, stores.versions, stores.parking, settlement, mentioned: resync)
+            db, parts.rows, before.partials, stores.versions, stores.parking, settlement, mentioned: resync,
+            requireTime: stores.requireTime)
         try rows.begin()
         return rows
     }

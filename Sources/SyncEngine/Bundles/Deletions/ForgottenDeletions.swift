@@ -14,6 +14,7 @@ final class ForgottenDeletions {
     /// What policies keep, which is lost value by value.
     var separate: SeparateCells?
     private let end: Stamp
+    private let requireTime: () throws -> Void
     /// The values that were lost with rows that went, or were not taken in.
     private(set) var conflictCount: Int64 = 0
     /// The rows that went because the bundle does not mention them.
@@ -22,9 +23,10 @@ final class ForgottenDeletions {
     /// - parameters:
     ///     - resync: Notes the rows of a bundle that holds all rows of some tables.
     ///     - end: The stamp that stands for the deletions.
+    ///     - requireTime: Asked for each row that goes. Throws when the application takes longer than it may.
     init(
         versions: VersionTable, journal: ConflictJournal, parking: Parking, settlement: Settlement,
-        resync: Resync?, end: Stamp
+        resync: Resync?, end: Stamp, requireTime: @escaping () throws -> Void
     ) {
         self.versions = versions
         self.journal = journal
@@ -32,6 +34,7 @@ final class ForgottenDeletions {
         self.settlement = settlement
         self.resync = resync
         self.end = end
+        self.requireTime = requireTime
     }
 
     // MARK: Rows of the bundle
@@ -132,6 +135,7 @@ final class ForgottenDeletions {
 
     private func finish(_ resync: Resync, _ tables: [AppliedTable], _ part: AppliedPart) throws {
         for row in try resync.deletedRows(tables.map(\.table.number), knownTo: part.peer) {
+            try requireTime()
             guard let table = tables.first(where: { $0.table.number == row.table }) else { continue }
             let owner = OwnedValue.make(row.key)
             try withExtendedLifetime(owner) {

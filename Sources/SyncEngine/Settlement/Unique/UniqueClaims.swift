@@ -33,6 +33,7 @@ final class UniqueClaims {
     private let enforced: EnforcedKeys?
     /// Finds the rows that gave way to one that moves; nil when all of the table that wait are tried anyway.
     private let losers: LoserLookup?
+    private let requireTime: () throws -> Void
 
     private var queue = ClaimQueue()
     /// The place of the row at hand.
@@ -53,9 +54,10 @@ final class UniqueClaims {
     /// - parameters:
     ///     - canEvict: Whether rows may be taken out of the table.
     ///     - losers: Finds the rows that are not tried yet; nil when none is left out.
+    ///     - requireTime: Asked for each row. Throws when the settlement takes longer than it may.
     init(
         _ db: Database, _ table: AppliedTable, _ parking: Parking, _ orders: ClaimOrderLookup,
-        canEvict: Bool, losers: LoserLookup?
+        canEvict: Bool, losers: LoserLookup?, requireTime: @escaping () throws -> Void
     ) throws {
         assert(canEvict || losers == nil, "rows that are not tried wait for what others gave up")
         self.db = db
@@ -64,6 +66,7 @@ final class UniqueClaims {
         self.orders = orders
         self.canEvict = canEvict
         self.losers = losers
+        self.requireTime = requireTime
         enforced = try canEvict ? nil : EnforcedKeys(db, table.table)
         columns = table.presentNames
     }
@@ -76,6 +79,7 @@ final class UniqueClaims {
         queue = ClaimQueue(try keys.compactMap(candidate))
         var count: Int64 = 0
         while let candidate = queue.popFirst() {
+            try requireTime()
             place = candidate.order
             if try settle(candidate) {
                 count += 1
