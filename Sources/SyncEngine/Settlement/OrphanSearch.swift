@@ -22,18 +22,28 @@ final class OrphanSearch {
         list = "_sync_child\(number)"
     }
 
-    /// Finds the orphans.
-    func orphans() throws -> [TouchedRows.Orphan] {
+    /// Finds the orphans. A table is read only where something happened to its rows, or to what they refer to.
+    ///
+    /// - parameter lost: The tables of which rows are gone that were touched.
+    func orphans(_ touched: TouchedRows, lost: Set<Int64>) throws -> [TouchedRows.Orphan] {
         let child = reference.child
-        return try Row.fetchAll(
-            db,
-            sql: """
+        var halves: [String] = []
+        if touched.tables.contains(child.number) {
+            halves.append(
+                """
                 \(selection) FROM temp.\(TouchedRows.name) AS t
                 CROSS JOIN \(child.qualifiedName) AS c ON \(key) = t.pk AND \(key) = t.pk COLLATE BINARY
                 WHERE t.tbl = \(child.number) AND \(reference.isOrphan)
-                UNION \(selection) FROM \(children())
-                """
-        ).map { row in
+                """)
+        }
+        // A parent that is there may have had another value in a column that is not its key.
+        let concerned = column == nil ? touched.tables : lost
+        if concerned.contains(reference.parent.number) {
+            halves.append("\(selection) FROM \(try children())")
+        }
+        guard !halves.isEmpty else { return [] }
+        return try Row.fetchAll(db, sql: halves.joined(separator: "\nUNION ") + "\nORDER BY 1, 2").map {
+            row in
             let parent = try row.decode(DatabaseValue.self, atIndex: 1)
             return TouchedRows.Orphan(
                 key: OwnedValue.make(try row.decode(atIndex: 0)),
@@ -45,7 +55,7 @@ final class OrphanSearch {
     private var column: String? { reference.keyColumn.map { "c.\($0.quotedDatabaseIdentifier)" } }
     private var selection: String { "SELECT \(key), \(column ?? "NULL")" }
 
-    /// The children of the rows without a parent, as SQL.
+    /// The children without a parent of rows that were touched, as SQL.
     private func children() throws -> String {
         let parents = "SELECT pk FROM temp.\(TouchedRows.name) WHERE tbl = \(reference.parent.number)"
         let table = "\(reference.child.qualifiedName) AS c"

@@ -192,7 +192,9 @@ final class Settlement {
         defer { for search in searches { search.finish() } }
         while true {
             try requireTime()
-            let found = try searches.map { ($0.reference, try $0.orphans()) }.filter { !$0.1.isEmpty }
+            let lost = try lostTables(touched)
+            let found = try searches.map { ($0.reference, try $0.orphans(touched, lost: lost)) }
+                .filter { !$0.1.isEmpty }
             try touched.removeAll()
             if found.isEmpty { return }
             for (reference, orphans) in found {
@@ -203,6 +205,16 @@ final class Settlement {
                 }
             }
         }
+    }
+
+    /// The tables that are referred to and of which rows are gone.
+    private func lostTables(_ touched: TouchedRows) throws -> Set<Int64> {
+        var lost: Set<Int64> = []
+        var known: Set<Int64> = []
+        for parent in references.map(\.parent) where known.insert(parent.number).inserted {
+            if try touched.areGone(from: parent) { lost.insert(parent.number) }
+        }
+        return lost
     }
 
     private func remove(

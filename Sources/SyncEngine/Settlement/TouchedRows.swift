@@ -10,8 +10,12 @@ import SyncWire
 final class TouchedRows {
     static let name = "_sync_touched"
 
+    /// The tables of the rows.
+    private(set) var tables: Set<Int64> = []
+
     private let db: Database
     private let insertion: Statement
+    private var lastTable: Int64?
 
     init(_ db: Database) throws {
         self.db = db
@@ -25,6 +29,10 @@ final class TouchedRows {
 
     /// Notes a row.
     func add(_ table: Int64, _ key: RowKey) throws {
+        if table != lastTable {
+            tables.insert(table)
+            lastTable = table
+        }
         insertion.reset()
         _ = RawBinding.int64(insertion.sqliteStatement, 1, table)
         key.value.bind(insertion.sqliteStatement, 2)
@@ -34,6 +42,7 @@ final class TouchedRows {
 
     /// Notes all rows of a table.
     func addAll(of table: SyncedTable) throws {
+        tables.insert(table.number)
         try db.execute(
             sql: """
                 INSERT OR IGNORE INTO temp.\(Self.name)
@@ -41,8 +50,23 @@ final class TouchedRows {
                 """)
     }
 
+    /// Whether a table lacks any of its rows that are noted. Where none is gone, no child lost its parent.
+    func areGone(from table: SyncedTable) throws -> Bool {
+        guard tables.contains(table.number) else { return false }
+        return try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT EXISTS(
+                    SELECT 1 FROM temp.\(Self.name) AS t WHERE t.tbl = \(table.number) AND NOT EXISTS (
+                        SELECT 1 FROM \(table.qualifiedName) AS p
+                        WHERE p.\(table.key.quotedDatabaseIdentifier) = t.pk))
+                """) == true
+    }
+
     /// Forgets all rows.
     func removeAll() throws {
+        tables = []
+        lastTable = nil
         try db.execute(sql: "DELETE FROM temp.\(Self.name)")
     }
 
