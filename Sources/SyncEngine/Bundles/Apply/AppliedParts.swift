@@ -84,6 +84,8 @@ struct AppliedParts {
         let indexes = Dictionary(
             header.tables.prefix(tables.count).enumerated().map { ($1.name.identifierKey, $0) },
             uniquingKeysWith: { first, _ in first })
+        // Once for all tables: each has an entry for each replica.
+        let here = try Coverage.load(db, StoreMetadata.require(db))
         for part in header.facts.parts {
             for name in part.tables.compactMap(\.first) {
                 guard let index = indexes[name.identifierKey], parts[index] == nil else {
@@ -98,11 +100,10 @@ struct AppliedParts {
                 }
                 let known = before[tables[index]].known
                 parts[index] = try Self.part(
-                    part, named: name, tables[index], known: known, db, admission, isRenewed: isRenewed)
+                    part, named: name, tables[index], known: known, db, here, admission, isRenewed: isRenewed)
                 raised.append((tables[index], Coverage.Part(known: part.target, floor: part.floor)))
             }
         }
-        let floors = try Coverage.load(db, StoreMetadata.require(db))
         var whole: AppliedPart?
         byTable = try tables.enumerated().map { index, table in
             if let part = parts[index] { return part }
@@ -113,7 +114,7 @@ struct AppliedParts {
             let isOwn = before.parts[table] != nil
             if !isOwn, let whole { return whole }
             let part = AppliedPart(
-                header, target: header.target, floor: floors[table].floor, known: known,
+                header, target: header.target, floor: here[table].floor, known: known,
                 isResync: !known.covers(header.facts.floor))
             if !isOwn { whole = part }
             return part
@@ -124,7 +125,7 @@ struct AppliedParts {
             "no vector stands for a table held in part")
         self.raised = raised
         // A device that may see some tables only says nothing of the others.
-        if !isLimited { emptied = try Self.emptied(db, header, tables, before, floors) }
+        if !isLimited { emptied = try Self.emptied(db, header, tables, before, here) }
     }
 
     /// The tables here of which all rows went, and their deletions were forgotten, while this replica was away. A sender
@@ -154,10 +155,12 @@ struct AppliedParts {
 
     /// What a bundle says of a table with a vector of its own.
     ///
-    /// - parameter known: What is known of it here.
+    /// - parameters:
+    ///     - known: What is known of it here, as far as the bundle is concerned.
+    ///     - here: What is known of all tables.
     private static func part(
         _ part: ReplicaFacts.Part, named name: String, _ table: Int64, known: VersionVector, _ db: Database,
-        _ admission: BundleAdmission, isRenewed: Bool
+        _ here: Coverage, _ admission: BundleAdmission, isRenewed: Bool
     ) throws -> AppliedPart {
         guard !admission.header.facts.restrictions.contains(where: { $0.table.isSameIdentifier(as: name) })
         else {
@@ -181,10 +184,9 @@ struct AppliedParts {
                 everything
                 """)
         }
-        let coverage = try Coverage.load(db, StoreMetadata.require(db))
-        try Tombstones(db: db).raiseFloor(ofTable: table, to: part.floor, coverage)
-        let floor = try Coverage.load(db, StoreMetadata.require(db))[table].floor
-        assert(floor.covers(part.floor), "a deletion would be taken for a row that never was")
+        try Tombstones(db: db).raiseFloor(ofTable: table, to: part.floor, here)
+        var floor = here[table].floor
+        floor.join(part.floor)
         return AppliedPart(
             admission.header, target: part.target, floor: floor, known: known, isResync: isResync)
     }
@@ -223,7 +225,10 @@ struct AppliedParts {
 
     /// Moves the vectors on, once all rows are here. That of all tables is moved already.
     func conclude(_ db: Database) throws {
-        for (table, part) in raised { try Coverage.raise(db, table, to: part) }
+        if !raised.isEmpty {
+            let metadata = try StoreMetadata.require(db)
+            try Coverage.load(db, metadata).raise(db, raised, metadata)
+        }
         try Coverage.normalize(db)
     }
 }

@@ -113,11 +113,14 @@ struct Tombstones {
 
     /// The same for one table, of which more is known than of all.
     ///
+    /// - parameter coverage: What is known.
     /// - returns: How many deletions were forgotten.
     @discardableResult
     func raiseFloor(ofTable table: Int64, to vector: VersionVector, _ coverage: Coverage) throws -> Int64 {
         guard !coverage[table].floor.covers(vector) else { return 0 }
-        try Coverage.raise(db, table, to: Coverage.Part(known: coverage[table].known, floor: vector))
+        try coverage.raise(
+            db, [(table, Coverage.Part(known: coverage[table].known, floor: vector))],
+            StoreMetadata.require(db))
         let count = try VersionTable.forgetDeletions(db, of: table)
         try LastRows.removeStrays(db)
         try OriginalValues.removeStale(db)

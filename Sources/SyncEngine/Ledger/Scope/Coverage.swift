@@ -88,19 +88,37 @@ struct Coverage {
     /// Notes that more is known of a table, or forgotten. The replicas have numbers.
     static func raise(_ db: Database, _ table: Int64, to part: Part) throws {
         let metadata = try StoreMetadata.require(db)
-        let present = try load(db, metadata)[table]
-        for replica in metadata.replicas {
-            let (known, floor) = (part.known[replica.id], part.floor[replica.id])
-            guard known > present.known[replica.id] || floor > present.floor[replica.id] else { continue }
-            try db.execute(
-                sql: "INSERT OR REPLACE INTO _sync_coverage (tbl, sid, oseq, floor) VALUES (?, ?, ?, ?)",
-                arguments: [
-                    table, replica.sid, max(known, present.known[replica.id]),
-                    max(floor, present.floor[replica.id]),
-                ])
+        try load(db, metadata).raise(db, [(table, part)], metadata)
+    }
+
+    /// Notes the same of any number of tables, of which so much was known before. The replicas have numbers.
+    func raise(
+        _ db: Database, _ raised: [(table: Int64, part: Part)], _ metadata: StoreMetadata
+    ) throws {
+        for (table, part) in raised {
+            let present = self[table]
+            for replica in metadata.replicas {
+                let (known, floor) = (part.known[replica.id], part.floor[replica.id])
+                guard known > present.known[replica.id] || floor > present.floor[replica.id] else { continue }
+                // A table that is named twice keeps what it got first.
+                try db.execute(
+                    sql: """
+                        INSERT OR REPLACE INTO _sync_coverage (tbl, sid, oseq, floor)
+                        SELECT ?1, ?2, max(?3, coalesce(max(oseq), 0)), max(?4, coalesce(max(floor), 0))
+                        FROM _sync_coverage WHERE tbl = ?1 AND sid = ?2
+                        """,
+                    arguments: [
+                        table, replica.sid, max(known, present.known[replica.id]),
+                        max(floor, present.floor[replica.id]),
+                    ])
+            }
         }
-        try debugAssert(
-            load(db, metadata)[table].known.covers(part.known), "a replica has changes here and no number")
+        try debugAssert(Self.areKnown(db, raised), "a replica has changes here and no number")
+    }
+
+    private static func areKnown(_ db: Database, _ raised: [(table: Int64, part: Part)]) throws -> Bool {
+        let coverage = try load(db, StoreMetadata.require(db))
+        return raised.allSatisfy { coverage[$0.table].known.covers($0.part.known) }
     }
 
     /// Notes that the changes of a replica after one of them are no longer known, and are not below a floor.
