@@ -111,4 +111,29 @@ import Testing
         #expect(container["value"]?.databaseValue == 1.databaseValue)
         #expect(container.columns == ["value"])
     }
+
+    @Test(.timeLimit(.minutes(1))) func eachOfManyNestedValuesTakesAsLongAsTheOneBefore() throws {
+        struct Track: Encodable, EncodableRecord {
+            enum CodingKeys: CodingKey { case points, names }
+            struct NameKey: CodingKey {
+                var stringValue: String
+                var intValue: Int? { nil }
+                init(stringValue: String) { self.stringValue = stringValue }
+                init?(intValue: Int) { return nil }
+            }
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                var points = container.nestedUnkeyedContainer(forKey: .points)
+                for point in 0..<100_000 { try points.encode(point) }
+                var names = container.nestedContainer(keyedBy: NameKey.self, forKey: .names)
+                for name in 0..<100_000 { try names.encode(name, forKey: NameKey(stringValue: "n\(name)")) }
+            }
+        }
+        var container = PersistenceContainer()
+        try Track().encode(to: &container)
+        let points = String.fromDatabaseValue(container["points"]?.databaseValue ?? .null)
+        #expect(points?.hasSuffix(",99998,99999]") == true)
+        let names = String.fromDatabaseValue(container["names"]?.databaseValue ?? .null)
+        #expect(names?.contains("\"n99999\":99999") == true)
+    }
 }

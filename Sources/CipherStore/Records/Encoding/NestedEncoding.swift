@@ -36,6 +36,8 @@ final class NestedValue: Encodable {
     fileprivate func set(_ value: NestedValue, forKey key: any CodingKey) {
         var members: [(key: NestedKey, value: NestedValue)] = []
         if case .object(let present) = content { members = present }
+        // Held in two places, all members would be copied for each one.
+        content = .null
         members.append((NestedKey(stringValue: key.stringValue), value))
         content = .object(members)
     }
@@ -43,6 +45,8 @@ final class NestedValue: Encodable {
     fileprivate func append(_ value: NestedValue) {
         var elements: [NestedValue] = []
         if case .array(let present) = content { elements = present }
+        // Held in two places, all elements would be copied for each one.
+        content = .null
         elements.append(value)
         content = .array(elements)
     }
