@@ -42,7 +42,11 @@ extension Relation {
 
     /// The rows to fetch afterwards.
     func prefetches(_ db: Database) throws -> [Prefetch] {
-        try prefetchedPaths.map { try Prefetch(path: $0, columns: $0[0].condition.columns(db)) }
+        try prefetchedPaths.map { path in
+            try Prefetch(
+                path: path, columns: path[0].condition.columns(db),
+                makesGroups: path.last?.relation.makesGroups(db) ?? false)
+        }
     }
 
     /// The ways to the children that are fetched afterwards.
@@ -126,6 +130,8 @@ struct Prefetch {
     struct Condition {
         var filter: SQLExpression
         var commonTable: CommonTable?
+        /// Whether it is about the rows of several parents.
+        var isOfSeveral = false
     }
 
     /// The tables on the way to them, and they.
@@ -133,6 +139,9 @@ struct Prefetch {
 
     /// The columns that refer from the first of these tables to the parent's.
     let columns: Columns
+
+    /// Whether they are put together, by groups or by an aggregate.
+    let makesGroups: Bool
 
     /// The name under which a column of the foreign key is selected.
     static func keyName(_ column: String) -> String { "grdb_\(column)" }
@@ -148,12 +157,15 @@ struct Prefetch {
             if let condition { first.filters.append(condition.filter) }
         }
         if let table = condition?.commonTable { relation.relation.add(table) }
+        let keys = columns.map { SQLExpression.column($0.right).scoped(to: relation.first) }
+        let hasGrouping = !relation.relation.grouping.isEmpty
+        // No group has rows of two parents. Without groups of its own, only what the association selects makes one.
+        if let condition, makesGroups, hasGrouping ? condition.isOfSeveral : names == nil {
+            relation.relation.grouping.insert(contentsOf: keys.map { .expression($0) }, at: 0)
+        }
         if let names { relation.relation.selection = names.map { .expression(.column($0)) } }
-        relation.relation.selection += columns.map { column in
-            SQLSelection(
-                .named(
-                    SQLExpression.column(column.right).scoped(to: relation.first), Self.keyName(column.right))
-            )
+        relation.relation.selection += zip(columns, keys).map { column, key in
+            SQLSelection(.named(key, Self.keyName(column.right)))
         }
         return relation.relation
     }
@@ -169,27 +181,30 @@ struct Prefetch {
         among keys: [[DatabaseValue]], origin: (([String]) -> SQLSubquery)? = nil
     ) -> [Condition] {
         if keys.isEmpty { return [] }
+        let isOfSeveral = keys.count > 1
         if columns.count > 1 {
-            if let origin { return [condition(origin(columns.map(\.left)))] }
+            if let origin { return [condition(origin(columns.map(\.left)), isOfSeveral: isOfSeveral)] }
             let size = max(1, 500 / columns.count)
-            return Self.batches(of: keys, size: size).map { Condition(filter: conditionOnRowValues($0)) }
+            return Self.batches(of: keys, size: size).map {
+                Condition(filter: conditionOnRowValues($0), isOfSeveral: isOfSeveral)
+            }
         }
         let column = SQLExpression.column(columns[0].right)
         let values = keys.map { $0[0] }
         // Integers become a part of the text.
         let areIntegers = values.allSatisfy { if case .int64 = $0.storage { true } else { false } }
         return Self.batches(of: values, size: areIntegers ? 20_000 : 500).map { batch in
-            Condition(filter: .isIn(batch.map { .value($0) }, column))
+            Condition(filter: .isIn(batch.map { .value($0) }, column), isOfSeveral: isOfSeveral)
         }
     }
 
-    private func condition(_ origin: SQLSubquery) -> Condition {
+    private func condition(_ origin: SQLSubquery, isOfSeveral: Bool) -> Condition {
         let table = CommonTable(name: "grdb_base", columns: nil, isRecursive: false, subquery: origin)
         return Condition(
             filter: SQLExpression(
                 .isIn(
                     SQLExpression(.rowValue(columns.map { .column($0.right) })), .table(table.name),
-                    isNegated: false)), commonTable: table)
+                    isNegated: false)), commonTable: table, isOfSeveral: isOfSeveral)
     }
 
     private func conditionOnRowValues(_ keys: ArraySlice<[DatabaseValue]>) -> SQLExpression {

@@ -85,7 +85,7 @@ extension Relation {
     /// Whether rows are put together, by groups or by an aggregate.
     ///
     /// The groups of joined tables are those of the whole query.
-    private func makesGroups(_ db: Database) throws -> Bool {
+    func makesGroups(_ db: Database) throws -> Bool {
         if !grouping.isEmpty || !groupFilters.isEmpty { return true }
         if try resolvedSelection(db).contains(where: \.isAggregate) { return true }
         return try children.contains { try $0.isJoined && $0.relation.makesGroups(db) }
