@@ -35,3 +35,49 @@ extension Prefetch {
         return parents
     }
 }
+
+extension Relation {
+    /// Requires of distinct rows that they stay the same with the keys that prefetched rows refer to.
+    ///
+    /// - throws: A ``DatabaseError`` when rows that are equal can have different keys.
+    func requireKeysOfDistinctRows(_ prefetches: [Prefetch], _ db: Database) throws {
+        let selected = try distinguishedColumns(db)
+        func isSelected(_ columns: [String]) -> Bool {
+            columns.allSatisfy { selected.contains($0.foldedIdentifier) }
+        }
+        // No two rows of the table are equal then.
+        if let table = source.tableName, let key = try db.existingPrimaryKey(of: table),
+            isSelected(key.columns)
+        {
+            return
+        }
+        for prefetch in prefetches where !isSelected(prefetch.columns.map(\.left)) {
+            let child = prefetch.path[0]
+            if child.isJoined {
+                // The joined row, which has the same key, is selected with it.
+                let joined = try child.relation.distinguishedColumns(db)
+                if prefetch.columns.allSatisfy({ joined.contains($0.right.foldedIdentifier) }) { continue }
+            }
+            let columns = prefetch.columns.map(\.left).filter { !isSelected([$0]) }.joined(separator: ", ")
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE,
+                message: """
+                    a distinct row of \(source.name) may stand for several, because \(columns) is not selected, \
+                    by which its \(child.key) would be found: select \(columns), too, or leave distinct() out
+                    """)
+        }
+    }
+
+    /// The columns of the source that are selected, under whatever names, in lower case.
+    private func distinguishedColumns(_ db: Database) throws -> Set<String> {
+        var columns = try selectedColumns(db)
+        guard let table = source.tableName else { return columns }
+        let identification = RowIdentification(db, table: table, aliases: aliases)
+        for expression in try resolvedSelection(db).compactMap(\.countedExpression) {
+            if let column = try identification.column(expression, acceptsBijection: false) {
+                columns.insert(column.foldedIdentifier)
+            }
+        }
+        return columns
+    }
+}

@@ -10,6 +10,7 @@ extension Relation {
         let plans = try prefetches(db)
         var relation = self
         let hidden = relation.selectKeys(of: plans, try selectedColumns(db))
+        if isDistinct, !hidden.isEmpty { try requireKeysOfDistinctRows(plans, db) }
         let writer = SQLWriter(db)
         try relation.writeSelect(to: writer)
         let statement = try db.makeRequestStatement(sql: writer.sql)
@@ -57,7 +58,7 @@ extension Relation {
     }
 
     /// The names of the columns that are selected as they are, in lower case.
-    private func selectedColumns(_ db: Database) throws -> Set<String> {
+    func selectedColumns(_ db: Database) throws -> Set<String> {
         guard !children.isEmpty else { return [] }
         var columns: Set<String> = []
         for selection in try resolvedSelection(db) {
