@@ -21,15 +21,43 @@ private struct Ticket: TableRecord {}
 
     init() throws { library = try Library() }
 
-    @Test func groupsOfAJoinedTableAreCounted() throws {
+    @Test func associationsThatMakeGroupsCanOnlyBeFetchedAfterwards() throws {
+        let books: [QueryInterfaceRequest<Book>] = [
+            Book.joining(required: Book.author.having(Author.books.count >= 2)),
+            Book.joining(optional: Book.author.groupByPrimaryKey()),
+            Book.including(required: Book.author.distinct()),
+            Book.including(optional: Book.author.annotated(with: Author.books.count)),
+            Book.annotated(withRequired: Book.author.select { max($0.name) }.group(Column("countryCode"))),
+            Book.joining(required: Book.author.joining(required: Author.country.distinct())),
+        ]
+        try queue.write { db throws in
+            for request in books {
+                let error = #expect(throws: DatabaseError.self) { try request.fetchAll(db) }
+                #expect(error?.resultCode == .SQLITE_MISUSE)
+                #expect(error?.message?.contains("including(all:)") == true)
+                #expect(throws: DatabaseError.self) { try request.fetchCount(db) }
+                #expect(throws: DatabaseError.self) { try request.deleteAll(db) }
+            }
+            let prized = Author.books.having(Book.prizes.isEmpty == false)
+            #expect(throws: DatabaseError.self) { try Author.annotated(with: prized.count).fetchCount(db) }
+            let rows = try Row.fetchAll(db, Author.including(all: prized).orderByPrimaryKey())
+            let counts = rows.map { $0.prefetchedRows["books"]?.count }
+            #expect(counts == [0, 1, 0])
+            let number = try Book.fetchCount(db)
+            #expect(number == 5)
+        }
+    }
+
+    @Test func rowsAreFilteredByARequestThatMakesGroups() throws {
         let prolific = Author.having(Author.books.count >= 2)
-        try queue.read { db throws in
-            let books = Book.joining(required: Book.author.having(Author.books.count >= 2))
-            #expect(try books.fetchCount(db) == books.fetchAll(db).count)
-            let authors = Book.joining(required: Book.author.groupByPrimaryKey())
-            #expect(try authors.fetchAll(db).count == 3)
-            #expect(try authors.fetchCount(db) == 3)
-            #expect(try prolific.fetchCount(db) == 1)
+        let books = Book.filter(prolific.selectPrimaryKey(as: Int64.self).contains(Column("authorId")))
+        try queue.write { db throws in
+            let number = try prolific.fetchCount(db)
+            #expect(number == 1)
+            let titles = try books.orderByPrimaryKey().fetchAll(db).map(\.title)
+            #expect(titles == ["Moby-Dick", "Pierre"])
+            let deleted = try books.deleteAll(db)
+            #expect(deleted == 2)
         }
     }
 

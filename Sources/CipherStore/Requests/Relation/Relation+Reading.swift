@@ -84,7 +84,7 @@ extension Relation {
 
     /// Whether rows are put together, by groups or by an aggregate.
     ///
-    /// The groups of joined tables are those of the whole query.
+    /// What joined tables select is a part of the whole query.
     func makesGroups(_ db: Database) throws -> Bool {
         if !grouping.isEmpty || !groupFilters.isEmpty { return true }
         if try resolvedSelection(db).contains(where: \.isAggregate) { return true }

@@ -64,6 +64,7 @@ struct JoinedSources {
                 resultCode: .SQLITE_ERROR,
                 message: "one table has several aliases: \(names.sorted().joined(separator: ", "))")
         }
+        if child != nil { try relation.requireJoinable() }
         let index = sources.count
         let isOptional = child?.kind == .optional || parent.map { sources[$0].isOptional } ?? false
         let isReversed = relation.ordering.isReversed != (parent.map { sources[$0].isReversed } ?? false)
@@ -97,6 +98,20 @@ struct JoinedSources {
 }
 
 extension Relation {
+    /// Requires that rows can be joined one by one, as a SELECT does it.
+    ///
+    /// - throws: A ``DatabaseError`` when they are to be distinct, grouped or limited before they are joined.
+    fileprivate func requireJoinable() throws {
+        guard isDistinct || limit != nil || !grouping.isEmpty || !groupFilters.isEmpty else { return }
+        throw DatabaseError(
+            resultCode: .SQLITE_MISUSE,
+            message: """
+                \(source.name) can't be joined by an association with distinct(), group, having or association \
+                aggregates: fetch its rows by including(all:), or filter by a request for their keys, as in \
+                Book.filter(Author.having(…).selectID().contains(Column("authorId")))
+                """)
+    }
+
     /// Writes the relation as a SELECT.
     func writeSelect(to writer: SQLWriter) throws {
         try writeQuery(to: writer) { sources in
@@ -204,19 +219,14 @@ extension Relation {
             let conditions = PlannedConditions(sources: joined.sources, writer: writer)
             try conditions.planned(condition).write(to: writer)
         }
-        let groups = try joined.sources.flatMap { source in
-            try source.relation.grouping.flatMap { try $0.expressions(writer.database) }
-                .map { $0.scoped(to: source.identity) }
-        }
+        let identity = joined.sources[0].identity
+        let groups = try grouping.flatMap { try $0.expressions(writer.database) }
+            .map { $0.scoped(to: identity) }
         if !groups.isEmpty {
             writer.append(" GROUP BY ")
             try writer.appendJoined(groups) { try $0.write(to: writer) }
         }
-        let groupFilters = try joined.sources.flatMap { source in
-            try source.relation.groupFilters.map {
-                try $0.resolved(writer.database).scoped(to: source.identity)
-            }
-        }
+        let groupFilters = try groupFilters.map { try $0.resolved(writer.database).scoped(to: identity) }
         if !groupFilters.isEmpty {
             writer.append(" HAVING ")
             try SQLExpression.joined(.and, groupFilters.flatMap(\.conjuncts)).write(to: writer)
