@@ -23,6 +23,7 @@ final class Settlement {
     private let hasLosers: Bool
     private var changedTables: Set<Int64> = []
     private var targets: [Int64: AppliedTable] = [:]
+    private var triggers: PresentTriggers?
     /// Whether rows may be taken out of the tables. Not while SQLite enforces foreign
     /// keys, which would delete or change their children.
     private let canHide: Bool
@@ -127,7 +128,9 @@ final class Settlement {
 
     private func target(_ table: SyncedTable) throws -> AppliedTable {
         if let target = targets[table.number] { return target }
-        let target = try AppliedTable(db, table, columns: table.columns)
+        let triggers = try self.triggers ?? PresentTriggers(db)
+        self.triggers = triggers
+        let target = try AppliedTable(db, table, columns: table.columns, triggers: triggers)
         targets[table.number] = target
         return target
     }

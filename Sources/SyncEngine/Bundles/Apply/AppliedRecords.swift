@@ -253,8 +253,12 @@ final class AppliedRecords {
         try missing.requireNone()
         try context.rows?.finish(tables)
         let emptied = context.parts.emptied
+        let triggers = try emptied.isEmpty ? nil : PresentTriggers(db)
         try context.deletions.finish(
-            tables + emptied.map { try AppliedTable(db, $0.table, columns: $0.table.columns) },
+            tables
+                + emptied.map {
+                    try AppliedTable(db, $0.table, columns: $0.table.columns, triggers: triggers)
+                },
             context.parts.byTable + emptied.map(\.part))
         summary.conflictCount += context.deletions.conflictCount
         summary.rowCount += context.deletions.rowCount

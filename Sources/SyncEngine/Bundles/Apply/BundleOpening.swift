@@ -62,7 +62,8 @@ struct BundleOpening {
             BundleContext(
                 header: header, admission: admission, own: try metadata.replicaID(), before: before,
                 formerReplica: formerReplica, names: names, parts: parts, settlement: settlement,
-                deletions: deletions, rows: rows, lost: lost), records)
+                deletions: deletions, rows: rows, lost: lost,
+                partialTables: BundleContext.partialTables(of: header)), records)
     }
 
     private func match(_ header: BundleHeader, _ metadata: StoreMetadata) throws -> BundleContext.Names {
@@ -74,9 +75,11 @@ struct BundleOpening {
         let merges = try CustomMerges.ifNeeded(
             db, policies, own: metadata.replicaID(), now: environment.milliseconds())
         // What is learnt from one table can concern another, so all are learnt first.
+        let triggers = try PresentTriggers(db)
         let tables = try named.map {
             let (table, columns) = try matching.match($0)
-            return try AppliedTable(db, table, columns: columns, names: $0.columns, givenName: $0.name)
+            return try AppliedTable(
+                db, table, columns: columns, names: $0.columns, givenName: $0.name, triggers: triggers)
         }
         return .init(
             tables: tables, separate: separate, merges: merges,
@@ -148,12 +151,19 @@ struct BundleContext {
     let rows: AppliedRows?
     /// The values that are gone here of tables that are held in part.
     let lost: [Int64: LostValues]
+    /// The tables of which the sender holds some rows only, by their indexes. It is asked for each row.
+    let partialTables: Set<Int>
 
     /// Whether the bundle repairs a divergence: all of some rows, and nothing new.
     var isRepair: Bool { header.facts.isRepair }
 
     /// Whether the sender holds some rows of a table only.
-    func isPartial(_ table: Int) -> Bool {
-        !header.facts.partials.isEmpty && header.facts.partials.find([header.tables[table].name]) != nil
+    func isPartial(_ table: Int) -> Bool { partialTables.contains(table) }
+
+    /// The tables of a bundle of which the sender holds some rows only, by their indexes.
+    static func partialTables(of header: BundleHeader) -> Set<Int> {
+        let names = Set(header.facts.partials.flatMap(\.names).map(\.identifierKey))
+        guard !names.isEmpty else { return [] }
+        return Set(header.tables.indices.filter { names.contains(header.tables[$0].name.identifierKey) })
     }
 }

@@ -62,12 +62,14 @@ struct RowSweep {
         let parking = try Parking(db, now: environment.milliseconds())
         let settlement = try Settlement(store, parking)
         let remover = RowRemover(db: db, versions: versions, parking: parking, settlement: settlement)
+        let triggers = try PresentTriggers(db)
         var count = 0
         for (table, known) in try tables(db, acknowledged) {
             guard let partial = partials[table.number], partial.isDominated(by: known) else { continue }
             let rows = RowCandidates(
-                db: db, table: try AppliedTable(db, table, columns: table.columns), partial: partial,
-                parking: parking)
+                db: db,
+                table: try AppliedTable(db, table, columns: table.columns, triggers: triggers),
+                partial: partial, parking: parking)
             let left = try takeOut(rows, remover, knownTo: known)
             count += left.removed
             try partial.setSwept(db, left.kept == 0 ? sequence : 0)

@@ -61,9 +61,9 @@ struct UserTriggers {
         try CaptureOrder(db: db).restore()
     }
 
-    /// Returns whether the user has triggers on a table.
-    static func exist(_ db: Database, on table: SyncedTable) throws -> Bool {
-        try all(db).contains { $0.table.isSameIdentifier(as: table.storageName) }
+    /// Returns the tables on which the user has triggers, by the keys of their names.
+    static func tables(_ db: Database) throws -> Set<String> {
+        Set(try all(db).map { $0.table.identifierKey })
     }
 
     /// Returns whether a trigger of the user's can fail and leave what it ran for: `RAISE(FAIL)` undoes nothing, whatever the

@@ -43,14 +43,23 @@ struct PolicyStore {
     let environment: SyncEnvironment
 
     /// Reads all policies that this program knows.
-    static func loadAll(_ db: Database) throws -> [Entry] {
+    static func loadAll(_ db: Database) throws -> [Entry] { try load(db, where: "1") }
+
+    /// Reads the policy of a column, if this program knows it.
+    private func entry(ofColumn column: Int, in table: SyncedTable) throws -> Entry? {
+        try Self.load(db, where: "p.tbl = ? AND p.col = ?", [table.number, column]).first
+    }
+
+    private static func load(
+        _ db: Database, where condition: String, _ arguments: StatementArguments = []
+    ) throws -> [Entry] {
         try Row.fetchAll(
             db,
             sql: """
                 SELECT p.tbl, p.col, t.name, c.name, p.kind, p.name, p.hlc, p.rid FROM _sync_policy AS p
                 JOIN _sync_table AS t ON t.tbl = p.tbl JOIN _sync_column AS c ON c.tbl = p.tbl AND c.col = p.col
-                ORDER BY p.tbl, p.col
-                """
+                WHERE \(condition) ORDER BY p.tbl, p.col
+                """, arguments: arguments
         ).compactMap { row in
             let kind = ColumnPolicy.Kind(
                 word: try row.decode(atIndex: 4), functionName: try row.decode(atIndex: 5))
@@ -85,7 +94,7 @@ struct PolicyStore {
                     ? "\(policy.column) is the key of table \(policy.table); a key is never merged"
                     : "table \(policy.table) has no column \(policy.column)")
         }
-        let present = try Self.loadAll(db).first { $0.table == table.number && $0.column == column.number }
+        let present = try entry(ofColumn: column.number, in: table)
         guard present?.policy.kind != policy.kind else { return }
         if present == nil, policy.kind == .lastWriter { return }
         if let present, present.policy.kind.policy.isPermanent {
@@ -129,7 +138,7 @@ struct PolicyStore {
         _ kind: ColumnPolicy.Kind, ofColumn column: Int, in table: SyncedTable, timestamp: Int64,
         replica: ReplicaID
     ) throws {
-        let present = try Self.loadAll(db).first { $0.table == table.number && $0.column == column }
+        let present = try entry(ofColumn: column, in: table)
         if let present {
             let isNewer =
                 (timestamp, replica.description) > (present.timestamp, present.replica.description)

@@ -38,9 +38,10 @@ final class AppliedTable {
     /// - parameters:
     ///     - columns: The local column of each column of the bundle.
     ///     - names: The names of these in the bundle.
+    ///     - triggers: The user's triggers, where they are known; nil to read them.
     init(
         _ db: Database, _ table: SyncedTable, columns: [SyncedTable.Column], names: [String]? = nil,
-        givenName: String? = nil
+        givenName: String? = nil, triggers: PresentTriggers? = nil
     ) throws {
         self.db = db
         self.givenName = givenName ?? table.name
@@ -56,8 +57,9 @@ final class AppliedTable {
         let byName = table.hasRows ? try ColumnAffinity.loadAll(db, table: table.storageName) : [:]
         affinitiesByName = byName
         affinities = columns.map { $0.isPresent ? byName[$0.name.identifierKey] ?? .blob : .blob }
-        hasUserTriggers = try UserTriggers.exist(db, on: table)
-        mayFailHalfWay = try hasUserTriggers && UserTriggers.mayFailHalfWay(db)
+        let triggers = try triggers ?? PresentTriggers(db)
+        hasUserTriggers = triggers.exist(on: table)
+        mayFailHalfWay = try hasUserTriggers && triggers.mayFailHalfWay()
         failClause = Self.failClause(hasUserTriggers)
         var parameter: CInt = 1
         insertParameters = columns.map { column in
