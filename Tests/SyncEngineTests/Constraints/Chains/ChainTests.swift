@@ -66,7 +66,8 @@ import Testing
             let shown = try rowCount(replica)
             #expect(shown == count)
             let wakings = statements.count { $0.contains("INTO temp._sync_woken") }
-            #expect((1...20).contains(wakings), "\(wakings)")
+            // The other one may have settled the second store when it pulled from it.
+            #expect(wakings <= 40 && (wakings > 0 || replica === a), "\(wakings)")
         }
         #expect(try a.dump(["item"]) == b.dump(["item"]))
         #expect(try a.problems() == [])
