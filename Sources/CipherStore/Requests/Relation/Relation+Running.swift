@@ -67,25 +67,12 @@ extension Relation {
         var result: Result?
         try db.inSavepoint {
             switch change {
-            case .delete where limit != nil:
-                // Run twice, a limited query may give other rows the second time.
-                result = try withChangedKeys(db) { changed in
-                    var deleted = changed
-                    deleted.selection = selection
-                    let fetched = try fetch(deleted.selectStatement(db))
-                    _ = try changed.run(change, db)
-                    return fetched
-                }
             case .delete:
-                result = try fetch(changedRows(selecting: selection, db).selectStatement(db))
-                _ = try run(change, db)
+                result = try fetchAndDelete(db, returning: selection, fetch)
             case .update(let assignments, _):
                 try requireUnchangedKey(assignments, db)
-                result = try withChangedKeys(db) { changed in
-                    _ = try changed.run(change, db)
-                    var updated = changed
-                    updated.selection = selection
-                    return try fetch(updated.selectStatement(db))
+                result = try withChangedKeys(db) { changed, _ in
+                    try fetch(changed.update(change, db).selecting(selection).selectStatement(db))
                 }
             }
             return .commit
@@ -110,8 +97,10 @@ extension Relation {
 
     /// Runs a block with the rows of the relation as they are now, whatever the
     /// block does to the columns by which they are filtered.
+    ///
+    /// - parameter body: Gets the rows, and the name of the table that has their keys.
     private func withChangedKeys<Result>(
-        _ db: Database, _ body: (Relation) throws -> Result
+        _ db: Database, _ body: (_ rows: Relation, _ keys: String) throws -> Result
     ) throws -> Result {
         let table = try requireTable()
         let keys = db.changedRowsTables.newName()
@@ -121,7 +110,7 @@ extension Relation {
         try db.execute(sql: writer.sql, arguments: writer.arguments)
         var changed = Relation(source: source)
         changed.filters = [SQLExpression(.isIn(.fastPrimaryKey, .table(keys), isNegated: false))]
-        let result = try body(changed)
+        let result = try body(changed, keys)
         // After an error, the savepoint takes the table away.
         db.keepChangedRows(keys, for: nil)
         try db.dropChangedRows()
@@ -140,10 +129,116 @@ extension Relation {
         }
     }
 
+    private func selecting(_ selection: [SQLSelection]) -> Relation {
+        var relation = self
+        relation.selection = selection
+        return relation
+    }
+
     private func selectStatement(_ db: Database) throws -> Statement {
         let writer = SQLWriter(db)
         try writeSelect(to: writer)
         return try db.makeStatement(sql: writer.sql, arguments: writer.arguments)
+    }
+}
+
+// Rows that a change leaves as they are, although it is about them.
+extension Relation {
+    /// Whether a conflict or a trigger can tell SQLite to leave rows alone.
+    private func canIgnoreRows(_ change: Change, _ db: Database) throws -> Bool {
+        let table = try requireTable()
+        // No trigger of ours can tell what becomes of their rows.
+        if try !db.tableExists(table) || db.isVirtualTable(table) { return false }
+        if case .update(_, .ignore) = change { return true }
+        return try ([.temp] + db.schemaIDs()).contains { schemaID in
+            try Bool.fetchOne(
+                db,
+                sql: """
+                    SELECT EXISTS(SELECT 1 FROM \(schemaID.masterTable) WHERE tbl_name = ? COLLATE NOCASE
+                        AND instr(lower(sql), 'ignore') AND NOT (\(SyncNames.condition())))
+                    """, arguments: [table]) ?? false
+        }
+    }
+
+    /// Updates the rows.
+    ///
+    /// - returns: Those that were updated.
+    private func update(_ change: Change, _ db: Database) throws -> Relation {
+        guard try canIgnoreRows(change, db) else {
+            _ = try run(change, db)
+            return self
+        }
+        let table = try requireTable()
+        let columns = try db.fastPrimaryKeyColumns(of: table).map { "NEW.\($0.quotedDatabaseIdentifier)" }
+            .joined(separator: ", ")
+        var updated = self
+        let keys = try updated.filterByNewKeys(isNegated: false, db)
+        let trigger = db.changedRowsTables.newName()
+        try db.execute(
+            sql: """
+                CREATE TEMP TRIGGER \(trigger) AFTER UPDATE ON \(table.quotedDatabaseIdentifier)
+                WHEN (\(columns)) NOT IN \(keys) BEGIN INSERT INTO \(keys) VALUES (\(columns)); END
+                """)
+        _ = try run(change, db)
+        try db.execute(sql: "DROP TRIGGER temp.\(trigger)")
+        db.keepChangedRows(keys, for: nil)
+        return updated
+    }
+
+    /// Fetches the rows that are deleted then.
+    private func fetchAndDelete<Result>(
+        _ db: Database, returning selection: [SQLSelection], _ fetch: (Statement) throws -> Result
+    ) throws -> Result {
+        let canIgnore = try canIgnoreRows(.delete, db)
+        guard limit != nil || canIgnore else {
+            let result = try fetch(changedRows(selecting: selection, db).selectStatement(db))
+            _ = try run(.delete, db)
+            return result
+        }
+        // Run twice, a limited query may give other rows the second time.
+        return try withChangedKeys(db) { changed, keys in
+            var result: Result?
+            var ignored: [Row] = []
+            try db.inSavepoint {
+                result = try fetch(changed.selecting(selection).selectStatement(db))
+                let count = try changed.run(.delete, db)
+                guard try canIgnore && Int.fetchOne(db, sql: "SELECT COUNT(*) FROM temp.\(keys)") != count
+                else {
+                    return .commit
+                }
+                let key = SQLSelection.fastPrimaryKey(of: try requireTable())
+                ignored = try Row.fetchAll(changed.selecting([key]).selectStatement(db))
+                // What was deleted has to be fetched before.
+                return ignored.isEmpty ? .commit : .rollback
+            }
+            if let result, ignored.isEmpty { return result }
+            var deleted = changed
+            let table = try deleted.filterByNewKeys(isNegated: true, db)
+            for key in ignored {
+                let marks = repeatElement("?", count: key.count).joined(separator: ", ")
+                try db.execute(
+                    sql: "INSERT INTO temp.\(table) VALUES (\(marks))",
+                    arguments: StatementArguments(Array(key.databaseValues)))
+            }
+            let fetched = try fetch(deleted.selecting(selection).selectStatement(db))
+            _ = try changed.run(.delete, db)
+            db.keepChangedRows(table, for: nil)
+            return fetched
+        }
+    }
+
+    /// Makes a table for keys, which the rows must have, or must not have.
+    ///
+    /// - returns: Its name.
+    private mutating func filterByNewKeys(isNegated: Bool, _ db: Database) throws -> String {
+        let name = db.changedRowsTables.newName()
+        let columns = try db.fastPrimaryKeyColumns(of: requireTable()).indices.map { "k\($0)" }
+            .joined(separator: ", ")
+        // SQLite tells observers nothing of tables without rowids.
+        try db.execute(
+            sql: "CREATE TEMP TABLE \(name) (\(columns), PRIMARY KEY (\(columns))) WITHOUT ROWID")
+        filters.append(SQLExpression(.isIn(.fastPrimaryKey, .table(name), isNegated: isNegated)))
+        return name
     }
 }
 
