@@ -204,6 +204,7 @@ struct TrackCommand: ParsableCommand {
         try StoreFileCheck.requirePlace(of: path)
         let passphrase = try context.storePassphrase(options, for: options.store)
         let queue = try context.open(options.store, Secret(passphrase))
+        try requirePassphraseOfBackup(Secret(passphrase))
         let progress = context.progress("copying", unit: .items("pages"))
         try queue.writeWithoutTransaction { db in
             try StoreCopy.make(of: db, at: path, passphrase: passphrase) {
@@ -218,6 +219,19 @@ struct TrackCommand: ParsableCommand {
             try? FileManager.default.removeItem(atPath: path)
             throw error
         }
+    }
+
+    /// Refuses the text of a recovery key: the backup has no keyring, so that one would be its passphrase as it was typed, and
+    /// in other letters or hyphens open nothing.
+    private func requirePassphraseOfBackup(_ secret: Secret) throws {
+        let keyring = Keyring(store: options.store)
+        guard keyring.exists, try keyring.belongsToStore() else { return }
+        guard try keyring.verify(secret).kind != .passphrase else { return }
+        throw Failure(
+            "the backup gets the passphrase that the store is opened with, and a recovery key is none",
+            hints: [
+                "open the store with a passphrase, or make an archive instead: syncctl export \(CommandWords.path(options.store)) --to <file>.csa"
+            ])
     }
 
     private func convert(

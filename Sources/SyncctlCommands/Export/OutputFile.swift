@@ -73,7 +73,7 @@ final class OutputFile {
         }
     }
 
-    /// Ends the file: everything is on the disk.
+    /// Ends the file: everything is on the disk, its name too where the file system writes folders there.
     func finish() throws {
         try flush()
         if let path {
@@ -88,6 +88,7 @@ final class OutputFile {
             } else if rename(temporary, path) != 0 {
                 throw Failure.system("cannot create \(shownPath)", code: errno)
             }
+            _ = FolderSynchronization.current.run(folderOf: path)
         }
         isFinished = true
     }

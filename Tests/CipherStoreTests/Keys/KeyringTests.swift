@@ -266,6 +266,26 @@ struct KeyringStore {
         #expect(Keyring(store: link).exists)
     }
 
+    @Test func aKeyringThatIsALinkIsReadAndNotChanged() throws {
+        let store = try KeyringStore()
+        let away = store.folder.file("stick.keys")
+        try FileManager.default.moveItem(atPath: store.keyring.path, toPath: away)
+        try FileManager.default.createSymbolicLink(atPath: store.keyring.path, withDestinationPath: away)
+        let before = try store.bytes(away)
+        #expect(try store.title(.text("first")) == "kept")
+        let changed = #expect(throws: StoreError.self) {
+            try store.keyring.changePassphrase(from: Passphrase("first"), to: Passphrase("second"))
+        }
+        let rotated = #expect(throws: StoreError.self) {
+            try StoreRekey.rotateDataKey(path: store.path, keeping: [.text("first")])
+        }
+        #expect(changed?.code == .reservedName && rotated?.code == .reservedName)
+        let target = try FileManager.default.destinationOfSymbolicLink(atPath: store.keyring.path)
+        let after = try store.bytes(away)
+        #expect(target == away && after == before)
+        #expect(try store.title(.text("first")) == "kept")
+    }
+
     @Test func aFileSystemThatCanNotLockIsNotTakenForAnotherProcess() throws {
         for number in [ENOLCK, EOPNOTSUPP, ENOSYS] {
             let error = KeyringAccess.lockError(number, "a.keys")

@@ -87,6 +87,22 @@ import Testing
         #expect(error?.code == .wrongPassphrase)
     }
 
+    @Test func aDamagedFirstPageIsFoundBesideTheKeyringOfAnotherFile() throws {
+        try makeStore().close()
+        let other = try Keyring.make(
+            forNewStore: folder.file("gone.db"), secret: Secret(Passphrase("other")), cost: .minimum)
+        for suffix in ["", ".bak"] {
+            try FileManager.default.moveItem(atPath: other.path + suffix, toPath: path + ".keys" + suffix)
+        }
+        var bytes = try bytes()
+        bytes[1000] ^= 1
+        try write(bytes)
+        let report = try check()
+        #expect(report.problems.contains { $0.kind == .page && $0.page == 1 })
+        let error = #expect(throws: StoreError.self) { try check("wrong") }
+        #expect(error?.code == .wrongPassphrase)
+    }
+
     @Test func aDamagedSaltIsFoundWithTheHelpOfTheKeyring() throws {
         try makeStore().close()
         try StoreRekey.makeKeyring(path: path, from: Passphrase("secret"), cost: .minimum)

@@ -106,6 +106,23 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: backup))
     }
 
+    @Test func aRecoveryKeyIsNoPassphraseOfTheBackup() throws {
+        let path = place.path("a.db")
+        let known = Secret(try Passphrase(Workplace.passphrase("a")))
+        try StoreRekey.makeKeyring(path: path, from: Passphrase(Workplace.passphrase("a")), cost: .minimum)
+        let key = try RecoveryKey.generate()
+        let text = try key.withText { String(decoding: $0, as: UTF8.self) }
+        try Keyring(store: path).add(Secret(key), unlockingWith: known)
+        let typed = try place.folder.writePassphrase(text, to: "recovery")
+        let backup = place.path("before.db")
+        let words = ["track", path, "--convert-keys", "--all", "--accept-dependents"]
+        let refused = try place.run(words + ["--backup", backup, "--passphrase-file", typed])
+        #expect(refused.status == 1 && refused.errors.contains("recovery key"), "\(refused.errors)")
+        #expect(!FileManager.default.fileExists(atPath: backup))
+        try place.succeed(words + ["--backup", backup, "--passphrase-file", place.secret("a")])
+        #expect(try place.rows("before.db", "a", "note").count == 150)
+    }
+
     @Test(arguments: [
         (["note", "--all"], "--all excludes names of tables"),
         ([], "name the tables to track"),

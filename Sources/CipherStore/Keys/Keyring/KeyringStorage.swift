@@ -77,6 +77,19 @@ struct KeyringStorage {
             path: backupPath)
     }
 
+    /// Throws when a symbolic link has the name of the keyring: a change would take the place of the link, and where it
+    /// leads the keyring would stay as it is, and open nothing after the next change of the data key.
+    ///
+    /// - throws: A ``StoreError`` of code `reservedName`.
+    func requireNoLink() throws {
+        var information = stat()
+        guard lstat(path, &information) == 0, information.st_mode & S_IFMT == S_IFLNK else { return }
+        throw StoreError(
+            .reservedName,
+            "the keyring is a symbolic link, and a change would put a file in the place of the link and leave the one that it leads to as it is; nothing was changed: put the keyring's file itself beside the store, and copies of it elsewhere",
+            path: path)
+    }
+
     /// Whether the file at a path begins as a keyring does. One that can't be read does not.
     private static func beginsAsKeyring(_ path: String) -> Bool {
         SQLiteHandle.leadingBytes(ofFile: path, count: KeyringFile.magic.count) == KeyringFile.magic
@@ -222,9 +235,10 @@ struct KeyringAccess {
     /// - returns: Whether it is known that both have the new bytes after a loss of power, too. If not, they may have the
     ///   old ones.
     /// - throws: A ``StoreError``: `full`, `cannotWrite`, `reservedName` when a file that is no keyring has the name of
-    ///   the copy. The file is as it was, or has the new bytes.
+    ///   the copy, or a symbolic link that of the keyring. The file is as it was, or has the new bytes.
     @discardableResult
     mutating func replace(with new: [UInt8]) throws -> Bool {
+        try storage.requireNoLink()
         try storage.requireOwnBackup()
         // Those of a process that was killed: whoever is at work has the lock.
         for path in [storage.path, storage.backupPath] {

@@ -17,18 +17,29 @@ struct DamagedStoreKey {
         let handle = try SQLiteHandle.open(path: path, readonly: true, creates: false, isURI: false)
         defer { SQLiteHandle.close(handle) }
         let file = try DatabaseFile(handle)
-        return try candidates(handle).first { try proves($0, file) }
+        do {
+            if let key = try keyringKeys().first(where: { try proves($0, file) }) { return key }
+        } catch let error as StoreError where error.code == .wrongPassphrase && secret.kind == .passphrase {
+            // The keyring may be that of another file, and the passphrase the store's own.
+            guard let key = try derivedKeys(handle).first(where: { try proves($0, file) }) else {
+                throw error
+            }
+            return key
+        }
+        return try derivedKeys(handle).first { try proves($0, file) }
     }
 
-    /// The keys that the secret may give, of each page size. The salt of a keyring is known even
-    /// when that of the file is damaged.
-    private func candidates(_ handle: SQLiteConnection) throws -> [EncryptionKey] {
+    /// The keys that the secret opens in the keyring. Their salt is known even when that of the file is damaged.
+    private func keyringKeys() throws -> [EncryptionKey] {
         let keyring = Keyring(store: path)
-        if let content = try keyring.storage.read() {
-            let opened = try keyring.opened(content, secret)
-            let keys = [opened.active] + (opened.pending.map { [$0] } ?? [])
-            return try keys.map { try $0.encryptionKey(opened.file.settings, slotID: opened.slotID) }
-        }
+        guard let content = try keyring.storage.read() else { return [] }
+        let opened = try keyring.opened(content, secret)
+        let keys = [opened.active] + (opened.pending.map { [$0] } ?? [])
+        return try keys.map { try $0.encryptionKey(opened.file.settings, slotID: opened.slotID) }
+    }
+
+    /// The keys that a passphrase itself may give, of each page size.
+    private func derivedKeys(_ handle: SQLiteConnection) throws -> [EncryptionKey] {
         guard secret.kind == .passphrase else { return [] }
         let salt = SQLiteHandle.leadingBytes(handle, count: CipherSettings.saltByteCount)
         guard salt.count == CipherSettings.saltByteCount else { return [] }

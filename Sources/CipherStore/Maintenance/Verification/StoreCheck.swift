@@ -15,9 +15,9 @@ import Foundation
 /// for problem in report.problems { print(problem.message) }
 /// ```
 ///
-/// The store may be read and written meanwhile, and is not changed. What an attacker
-/// who has no key can do unnoticed, `docs/threat-model.md` says: an old file put back
-/// as a whole, for one.
+/// The store may be read and written meanwhile, and is not changed, but for what every opening settles after a kill: a
+/// transaction, or a change of the data key. What an attacker who has no key can do unnoticed, `docs/threat-model.md`
+/// says: an old file put back as a whole, for one.
 public enum StoreCheck {
     /// Checks a store.
     ///
