@@ -107,4 +107,32 @@ import Testing
         let store = try KeyringStore()
         #expect(try store.title(secret) == "kept")
     }
+
+    // MARK: - Key files
+
+    @Test func noKeyFileIsMadeWhereItWouldBeRefusedLater() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("key")
+        // As on FAT, where all files have the mode that the mount gives them.
+        let error = #expect(throws: StoreError.self) {
+            try Secret.makeKeyFile(at: path) { path in
+                chmod(path, 0o755)
+                return try Secret(keyFile: path)
+            }
+        }
+        #expect(error?.code == .keyFileInvalid && error?.message.contains("FAT") == true)
+        #expect(try folder.contents() == [])
+        let made = try Secret.makeKeyFile(at: path)
+        let read = try Secret(keyFile: path)
+        #expect(read.matches(made))
+    }
+
+    @Test func aKeyFileThatOthersCanReadIsToBeCopiedWhereItsModeCanNotChange() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("key")
+        _ = try Secret.makeKeyFile(at: path)
+        chmod(path, 0o644)
+        let error = #expect(throws: StoreError.self) { try Secret(keyFile: path) }
+        #expect(error?.message.contains("use a copy of it on another file system") == true)
+    }
 }

@@ -70,7 +70,9 @@ public struct Secret: Sendable {
         }
         guard information.st_mode & 0o077 == 0 else {
             throw StoreError(
-                .keyFileInvalid, "others can read the key file; make it yours alone: chmod 600", path: path)
+                .keyFileInvalid,
+                "others can read the key file; make it yours alone: chmod 600; where that changes nothing, as on a FAT stick, use a copy of it on another file system that has mode 600",
+                path: path)
         }
         let bytes = try SecretBytes(capacity: Self.keyFileByteCount) { buffer in
             read(descriptor, buffer.baseAddress, buffer.count)
@@ -83,16 +85,40 @@ public struct Secret: Sendable {
 
     /// Makes a new key file of random bytes, readable by its owner alone.
     ///
-    /// - throws: A ``StoreError`` of code `exists`, `cannotWrite`, or `reservedName` when the path is that of a file beside
-    ///   a database.
+    /// The file is read back as it will be when it is used: some file systems, such as FAT, keep no file from others.
+    ///
+    /// - throws: A ``StoreError`` of code `exists`, `cannotWrite`, `keyFileInvalid` when others can read the file there, or
+    ///   `reservedName` when the path is that of a file beside a database. No file is left then.
     public static func makeKeyFile(at path: String) throws -> Secret {
+        try makeKeyFile(at: path) { try Secret(keyFile: $0) }
+    }
+
+    /// Makes a new key file.
+    ///
+    /// - parameter readBack: Reads the file; that of a test in the place of a file system that can't keep it private.
+    static func makeKeyFile(at path: String, readBack: (String) throws -> Secret) throws -> Secret {
         var generator = SystemRandomNumberGenerator()
         let bytes = try SecretBytes(capacity: keyFileByteCount) { buffer in
             for index in buffer.indices { buffer[index] = generator.next() }
             return keyFileByteCount
         }
+        let secret = Secret(kind: .keyFile, bytes: bytes)
         try bytes.withUnsafeBytes { try PrivateFile.create(path, content: $0) }
-        return Secret(kind: .keyFile, bytes: bytes)
+        do {
+            guard try readBack(path).matches(secret) else {
+                throw StoreError(
+                    .cannotWrite, "the key file can't be read back as it was written", path: path)
+            }
+        } catch let error as StoreError {
+            // It opens nothing yet.
+            unlink(path)
+            guard error.code == .keyFileInvalid else { throw error }
+            throw StoreError(
+                .keyFileInvalid,
+                "others could read a key file there: the file system, such as FAT, can't keep it private, and it would be refused when it is used; make it on another one, such as that of your home folder, and copy it from there",
+                path: path)
+        }
+        return secret
     }
 
     /// Returns whether two secrets are the same, in a time that does not depend on where they differ.
