@@ -48,7 +48,9 @@ final class KnownMemberships: Sendable {
 
     /// Keeps what the statements of a file say, in the place of what was known of it before.
     func keep(_ state: MembershipState, of path: String) {
-        let byteCount = state.statements.values.reduce(0) { $0 + $1.bytes.count }
+        // With what is known of each statement: a bit for each one that came before it.
+        let count = state.statements.count
+        let byteCount = state.statements.values.reduce(count * count / 8) { $0 + $1.bytes.count }
         known.withLock { known in
             known.removeAll { $0.path == path }
             known.append(Known(path: path, state: state, byteCount: byteCount))
