@@ -89,6 +89,7 @@ public struct SQL: Sendable {
         try writer.planning(byIdentity: false) {
             for element in elements { try element.write(to: writer) }
         }
+        if endsInComment { writer.endComment() }
     }
 }
 
@@ -134,6 +135,7 @@ extension Sequence where Element == SQL {
             if !isFirst && !separator.isEmpty { joined.append(sql: separator) }
             isFirst = false
             joined += literal
+            if !separator.isEmpty && literal.endsInComment { joined.append(sql: "\n") }
         }
         return joined
     }

@@ -29,11 +29,12 @@ public struct SQLInterpolation: StringInterpolationProtocol, Sendable {
     /// Appends another literal: `\(literal: condition)`.
     public mutating func appendInterpolation(literal: SQL) {
         elements += literal.elements
+        if literal.endsInComment { elements.append(.sql("\n")) }
     }
 
     /// Appends another literal.
     public mutating func appendInterpolation(_ literal: SQL) {
-        elements += literal.elements
+        appendInterpolation(literal: literal)
     }
 
     /// Appends a name in double quotes, such as that of a table that is known at run time: `FROM \(identifier: name)`.

@@ -62,6 +62,9 @@ final class SQLWriter {
     private(set) var sql = ""
     private(set) var arguments = StatementArguments()
 
+    /// Whether SQL of the user was written that ends in a comment.
+    private var endsInComment = false
+
     /// Whether the mark is written that hides values.
     private var hidesValues = false
 
@@ -78,9 +81,16 @@ final class SQLWriter {
 
     // MARK: Text
 
-    func append(_ text: String) { sql += text }
+    func append(_ text: String) {
+        if endsInComment { sql += "\n" }
+        endsInComment = false
+        sql += text
+    }
 
-    func appendQuoted(_ name: String) { sql += name.quotedDatabaseIdentifier }
+    /// Ends the line before what is written next: SQL of the user ends in a comment.
+    func endComment() { endsInComment = true }
+
+    func appendQuoted(_ name: String) { append(name.quotedDatabaseIdentifier) }
 
     /// Writes elements with a separator between them.
     func appendJoined<Elements: Sequence>(
@@ -88,7 +98,7 @@ final class SQLWriter {
     ) rethrows {
         var isFirst = true
         for element in elements {
-            if !isFirst { sql += separator }
+            if !isFirst { append(separator) }
             isFirst = false
             try write(element)
         }
@@ -104,14 +114,14 @@ final class SQLWriter {
     ///   refused when it is bound.
     func append(_ value: DatabaseValue) throws {
         if value.isNull {
-            sql += "NULL"
+            append("NULL")
         } else if style == .literals {
-            sql += try value.sqlLiteral
+            try append(value.sqlLiteral)
         } else if isShortOfArguments, let literal = value.exactLiteral {
             hideValues()
-            sql += literal
+            append(literal)
         } else {
-            sql += "?"
+            append("?")
             arguments.values.append(value)
         }
     }
@@ -119,7 +129,7 @@ final class SQLWriter {
     /// Hides what follows where the SQL is shown without its arguments: values that are none.
     func hideValues() {
         guard style == .arguments, !hidesValues else { return }
-        sql += ValueRedaction.mark
+        append(ValueRedaction.mark)
         hidesValues = true
     }
 
@@ -131,7 +141,7 @@ final class SQLWriter {
 
     /// Writes SQL of the user, whose arguments follow those that are there.
     func append(_ text: String, arguments added: StatementArguments) throws {
-        sql += text
+        append(text)
         // It may be a query, whose names those of a request within it can mean.
         if !frames.isEmpty { frames[frames.count - 1].hasOnlyColumns = false }
         if added.isEmpty { return }
@@ -253,7 +263,7 @@ final class SQLWriter {
     func appendColumn(_ name: String) throws {
         if let qualifier = try qualifier ?? qualifierOfUnknown(name) {
             appendQuoted(qualifier)
-            sql += "."
+            append(".")
         }
         appendQuoted(name)
     }
@@ -280,19 +290,5 @@ final class SQLWriter {
         if let table = scope?.tableName { return table }
         throw DatabaseError(
             resultCode: .SQLITE_ERROR, message: "the expression can be used in requests from a table only")
-    }
-}
-
-/// The identity of a table in requests.
-final class SourceIdentity: Sendable {
-    /// The name the user gave it.
-    let name: String?
-
-    /// The table, when it is known from the start.
-    let tableName: String?
-
-    init(name: String? = nil, tableName: String? = nil) {
-        self.name = name
-        self.tableName = tableName
     }
 }

@@ -82,3 +82,17 @@ extension TableAlias where RowDecoder: TableRecord {
         self[RowDecoder.databaseComponents[keyPath: keyPath]]
     }
 }
+
+/// The identity of a table in requests.
+final class SourceIdentity: Sendable {
+    /// The name the user gave it.
+    let name: String?
+
+    /// The table, when it is known from the start.
+    let tableName: String?
+
+    init(name: String? = nil, tableName: String? = nil) {
+        self.name = name
+        self.tableName = tableName
+    }
+}

@@ -18,6 +18,28 @@ extension QueryFragment {
         outline.allSatisfy { $0.isLetter || $0.isNumber || "_.?".contains($0) }
     }
 
+    /// The fragment in a form that something can follow: on a line of its own, when the last one ends in a comment.
+    @usableFromInline var withCommentEnded: QueryFragment {
+        guard endsInComment else { return self }
+        var fragment = self
+        fragment.append(literal: "\n")
+        return fragment
+    }
+
+    private var endsInComment: Bool {
+        guard let last = code.lastIndex(of: UInt8(ascii: "-")), last > 0,
+            // Few texts have to be read with more care.
+            zip(code, code.dropFirst()).contains(where: { $0 == UInt8(ascii: "-") && $0 == $1 })
+        else { return false }
+        var nesting = Nesting()
+        var index = 0
+        while index < code.count {
+            nesting.pass(code[index])
+            index += itemLength(at: index)
+        }
+        return nesting.isInLineComment
+    }
+
     /// Adds an expression, between parentheses unless it needs none.
     mutating func append(operand expression: QueryFragment) {
         guard !expression.isOperand else { return append(expression) }

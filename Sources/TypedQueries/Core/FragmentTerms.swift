@@ -128,6 +128,9 @@ extension QueryFragment {
         private var comment: Comment?
         private var previous: UInt8 = 0
 
+        /// Whether what is appended stays in a comment until the line ends.
+        var isInLineComment: Bool { comment == .line }
+
         var isOutside: Bool { depth == 0 && quote == nil && comment == nil }
 
         mutating func pass(_ byte: UInt8) {

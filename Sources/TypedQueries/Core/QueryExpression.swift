@@ -54,7 +54,7 @@ public struct SQLQueryExpression<QueryValue>: QueryExpression, Hashable, Sendabl
     ///     - type: The type of its value, or of a row of the statement.
     @inlinable
     public init(_ queryFragment: QueryFragment, as type: QueryValue.Type = QueryValue.self) {
-        self.queryFragment = queryFragment
+        self.queryFragment = queryFragment.withCommentEnded
     }
 
     /// Makes an expression of another one, whose type is hidden.

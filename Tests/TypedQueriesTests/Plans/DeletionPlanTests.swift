@@ -41,6 +41,16 @@ import TypedQueries
         #expect(again == [1])
     }
 
+    @Test func conditionsThatEndInACommentAreEndedByTheLine() throws {
+        let positions = SQLQueryExpression(
+            "\(RemindersList.columns.position) NOT IN (SELECT id FROM remindersLists) -- orphans",
+            as: Bool.self)
+        let found = try deleted(RemindersList.where { _ in positions }.delete())
+        #expect(found == [1])
+        let both = try deleted(RemindersList.where { _ in positions }.where { $0.id > 1 }.delete())
+        #expect(both.isEmpty)
+    }
+
     @Test func theTextOfNewEnginesHasTheConditionAsItIs() {
         let lists = RemindersList.where { $0.position.in(RemindersList.select { $0.id }) }.delete()
         let text = sql(lists)

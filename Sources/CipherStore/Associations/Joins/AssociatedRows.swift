@@ -50,7 +50,7 @@ package struct AssociatedRows {
                 let literal = SQL(elements: [
                     .deferred { writer in
                         let (sql, arguments) = try filter(writer.scope?.qualifier ?? table)
-                        try writer.append("(\(sql))", arguments: arguments)
+                        try writer.append("(\(sql.withCommentEnded))", arguments: arguments)
                     }
                 ])
                 relation.filters.append(literal.sqlExpression)

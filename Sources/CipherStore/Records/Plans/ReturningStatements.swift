@@ -21,7 +21,7 @@ extension RecordPlan {
         try withTable(writer) {
             try writer.appendJoined(selection) { try $0.sqlSelection.write(to: writer) }
         }
-        return WrittenSelection(sql: writer.sql, arguments: writer.arguments)
+        return WrittenSelection(sql: writer.sql.withCommentEnded, arguments: writer.arguments)
     }
 
     /// Writes with bare columns belonging to the table.

@@ -203,7 +203,7 @@ private struct ExcludedValues {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE, message: "an upsert can't have named arguments with this engine")
         }
-        return (writer.sql, writer.arguments.values)
+        return (writer.sql.withCommentEnded, writer.arguments.values)
     }
 }
 

@@ -198,7 +198,7 @@ public final class ColumnDefinition {
             parts.append("UNIQUE")
             parts += conflict.constraintClauses
         }
-        for check in checks { parts.append("CHECK (\(try check(db)))") }
+        for check in checks { parts.append("CHECK (\(try check(db).withCommentEnded))") }
         if let defaultValue { parts.append("DEFAULT \(try defaultValue(db))") }
         if let collation { parts.append("COLLATE \(collation)") }
         for reference in references {
@@ -215,9 +215,11 @@ public final class ColumnDefinition {
         }
         if let (fragment, qualification) = generated {
             try db.requireGeneratedColumns()
-            parts.append("GENERATED ALWAYS AS (\(try fragment(db))) \(qualification.rawValue)")
+            parts.append(
+                "GENERATED ALWAYS AS (\(try fragment(db).withCommentEnded)) \(qualification.rawValue)")
         }
-        return parts.joined(separator: " ")
+        // A default may end in a comment.
+        return (parts.dropLast().map(\.withCommentEnded) + parts.suffix(1)).joined(separator: " ")
     }
 }
 

@@ -35,7 +35,7 @@ struct IndexDefinition {
         sql += " INDEX"
         if options.contains(.ifNotExists) { sql += " IF NOT EXISTS" }
         sql += " \(name.quotedDatabaseIdentifier) ON \(table.quotedDatabaseIdentifier)"
-        sql += "(\(terms.joined(separator: ", ")))"
+        sql += "(\(terms.map(\.withCommentEnded).joined(separator: ", ")))"
         if let condition { sql += " WHERE \(condition)" }
         return sql
     }

@@ -70,12 +70,18 @@ public final class TableAlteration {
         }
     }
 
+    /// The definition of a column in a form to which SQLite can append. It takes away blanks at the end, so that a line
+    /// feed would not end a comment.
+    private static func withCommentClosed(_ definition: String) -> String {
+        definition.endsInComment ? definition + "\n/**/" : definition
+    }
+
     private func change(_ step: Step, _ db: Database) throws -> Change {
         let table = name.quotedDatabaseIdentifier
         switch step {
         case .add(let column):
             let sql = try column.sql(db, in: TableContext(table: name, key: nil))
-            var statements = ["ALTER TABLE \(table) ADD COLUMN \(sql)"]
+            var statements = ["ALTER TABLE \(table) ADD COLUMN \(Self.withCommentClosed(sql))"]
             if case .plain = column.index {
                 statements.append(
                     IndexDefinition(
@@ -86,7 +92,7 @@ public final class TableAlteration {
                 for statement in statements { try db.execute(sql: statement) }
             }
         case .addLiteral(let fragment):
-            let sql = try "ALTER TABLE \(table) ADD COLUMN \(fragment(db))"
+            let sql = try "ALTER TABLE \(table) ADD COLUMN \(Self.withCommentClosed(fragment(db)))"
             return Change(report: .addColumn(nil)) { try $0.execute(sql: sql) }
         case .rename(let column, let newName):
             return Change(report: .renameColumn(column, to: newName)) { [name] db in

@@ -21,7 +21,7 @@ extension TableDefinition {
         }
         lines += uniqueKeys.map(\.sql)
         lines += try (foreignKeys + all.compactMap(\.constraint)).map { try $0.sql(db, in: context) }
-        lines += try checks.map { "CHECK (\(try $0(db)))" }
+        lines += try checks.map { "CHECK (\(try $0(db).withCommentEnded))" }
         lines += try literals.map { try $0(db) }
         return [createStatement(lines)] + all.flatMap { indexStatements($0) }
     }
@@ -65,7 +65,7 @@ extension TableDefinition {
         if options.contains(.temporary) { sql += " TEMPORARY" }
         sql += " TABLE"
         if options.contains(.ifNotExists) { sql += " IF NOT EXISTS" }
-        sql += " \(name.quotedDatabaseIdentifier) (\(lines.joined(separator: ", ")))"
+        sql += " \(name.quotedDatabaseIdentifier) (\(lines.map(\.withCommentEnded).joined(separator: ", ")))"
         let suffixes = [(TableOptions.strict, "STRICT"), (.withoutRowID, "WITHOUT ROWID")]
         let clauses = suffixes.filter { options.contains($0.0) }.map(\.1)
         return clauses.isEmpty ? sql : sql + " " + clauses.joined(separator: ", ")
