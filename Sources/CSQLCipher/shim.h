@@ -103,7 +103,8 @@ static inline int csqlcipher_set_attribute(const char *path, const char *name, c
 }
 
 // Gives a file the attributes and the list of rights of another one, but for what FilePlace notes. What the system does
-// not allow is left out. No descriptor is used: closing one would drop the locks of an open database.
+// not allow is left out. No descriptor is used: closing one would drop the locks of an open database. A link in the place
+// of the new file is not followed: root would give the rights to the file of somebody else.
 static inline void csqlcipher_copy_attributes(const char *from, const char *to) {
     char names[8192];
     char value[8192];
@@ -121,18 +122,23 @@ static inline void csqlcipher_copy_attributes(const char *from, const char *to) 
             && strcmp(name, "security.selinux") != 0) continue;
 #endif
         long length = csqlcipher_get_attribute(from, name, value, sizeof value);
-        if (length >= 0) csqlcipher_set_attribute(to, name, value, (size_t)length);
+        if (length < 0) continue;
+#ifdef __APPLE__
+        setxattr(to, name, value, (size_t)length, 0, XATTR_NOFOLLOW);
+#else
+        lsetxattr(to, name, value, (size_t)length, 0);
+#endif
     }
 #ifdef __APPLE__
     acl_t rights = acl_get_file(from, ACL_TYPE_EXTENDED);
     if (rights) {
-        acl_set_file(to, ACL_TYPE_EXTENDED, rights);
+        acl_set_link_np(to, ACL_TYPE_EXTENDED, rights);
         acl_free(rights);
     }
 #else
     // The folder may have given the new file rights that the old one lacks.
     if (csqlcipher_get_attribute(from, "system.posix_acl_access", value, sizeof value) == -1)
-        removexattr(to, "system.posix_acl_access");
+        lremovexattr(to, "system.posix_acl_access");
 #endif
 }
 

@@ -158,16 +158,48 @@ package struct FileReplacement {
         }
     }
 
+    /// Opens the temporary file. Who can write into the folder may have put a link to a file of somebody else in its
+    /// place, which is not followed: what root does with the descriptor would be done to that file.
+    ///
+    /// - returns: The descriptor, which the caller closes.
+    /// - throws: A ``StoreError`` of code `cannotWrite`.
+    func openTemporary(_ flags: CInt) throws -> CInt {
+        let descriptor = open(temporary, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            throw StoreError(
+                .cannotWrite, "cannot open the new file beside it: \(Self.lastError)", path: destination)
+        }
+        var information = stat()
+        guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG,
+            information.st_nlink <= 1
+        else {
+            close(descriptor)
+            throw StoreError(
+                .cannotWrite,
+                "another program changed the new file beside it; nothing was changed: see who can write into the folder, and try again",
+                path: destination)
+        }
+        return descriptor
+    }
+
     /// Gives the temporary file the mode, the owner, the rights and the attributes of the file that it will replace.
-    func copyMode(of information: stat) {
-        chmod(temporary, information.st_mode & 0o7777)
+    ///
+    /// - throws: A ``StoreError`` of code `cannotWrite`.
+    func copyMode(of information: stat) throws {
+        let descriptor = try openTemporary(O_RDONLY)
+        defer { close(descriptor) }
+        fchmod(descriptor, information.st_mode & 0o7777)
         // Only root may give files away; for others the owner is the same.
-        _ = chown(temporary, information.st_uid, information.st_gid)
+        _ = fchown(descriptor, information.st_uid, information.st_gid)
         FilePlace.copyAttributes(of: destination, to: temporary)
     }
 
     /// Lets other users read the file once it has its name.
-    package func allowReading() { chmod(temporary, 0o644) }
+    package func allowReading() {
+        guard let descriptor = try? openTemporary(O_RDONLY) else { return }
+        fchmod(descriptor, 0o644)
+        close(descriptor)
+    }
 
     private static var lastError: String { StoreError.systemText }
 

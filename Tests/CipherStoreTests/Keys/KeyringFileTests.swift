@@ -239,9 +239,35 @@ import Testing
         try #require(chown(path, 4711, 4711) == 0)
         try StoreRekey.makeKeyring(path: path, from: Passphrase("first"), cost: .minimum)
         #expect(try owners() == [4711, 4711])
-        // Somebody else may have the keyring than the file.
-        for suffix in [".keys", ".keys.bak"] { try #require(chown(path + suffix, 4712, 4712) == 0) }
+        // Older versions made it root's.
+        for suffix in [".keys", ".keys.bak"] { try #require(chown(path + suffix, 0, 0) == 0) }
         try Keyring(store: path).changePassphrase(from: Passphrase("first"), to: Passphrase("second"))
-        #expect(try owners() == [4712, 4712])
+        #expect(try owners() == [4711, 4711])
+    }
+
+    /// Somebody puts another name of a file in the place of a new one, while root is writing that.
+    @Test(arguments: [true, false]) func aLinkInThePlaceOfANewFileIsNotFollowed(isSymbolic: Bool) throws {
+        let folder = try TemporaryFolder()
+        let other = folder.file("other")
+        try Data("secret".utf8).write(to: URL(fileURLWithPath: other))
+        try #require(chmod(other, 0o600) == 0)
+        let file = try FileReplacement(destination: folder.file("a.db.keys"), purpose: "new")
+        defer { file.discard() }
+        unlink(file.temporary)
+        try #require((isSymbolic ? symlink(other, file.temporary) : link(other, file.temporary)) == 0)
+        var information = stat()
+        try #require(stat(other, &information) == 0)
+        information.st_mode = information.st_mode & ~0o777 | 0o666
+        let open = information
+        file.allowReading()
+        let written = #expect(throws: StoreError.self) {
+            try PrivateFile.write([1], to: file, for: file.destination, owner: open)
+        }
+        let copied = #expect(throws: StoreError.self) { try file.copyMode(of: open) }
+        #expect(written?.code == .cannotWrite && copied?.code == .cannotWrite)
+        let content = try Data(contentsOf: URL(fileURLWithPath: other))
+        try #require(stat(other, &information) == 0)
+        let mode = Int(information.st_mode) & 0o777
+        #expect(content == Data("secret".utf8) && mode == 0o600)
     }
 }

@@ -42,6 +42,13 @@ struct KeyringStorage {
         return salt.count == CipherSettings.saltByteCount ? salt : nil
     }
 
+    /// What the system tells of the database file; nil when there is none. Its owner has the keyring, whoever changes it:
+    /// the programs of that user open the store by it.
+    fileprivate var storeInformation: stat? {
+        var information = stat()
+        return stat(storePath, &information) == 0 ? information : nil
+    }
+
     /// Writes the names of the database file and of the keyring to the disk, which are in one folder.
     ///
     /// - returns: Whether that was possible.
@@ -115,13 +122,9 @@ struct KeyringStorage {
         defer { file.discard() }
         let copy = try FileReplacement(destination: backupPath, purpose: "new")
         defer { copy.discard() }
-        try PrivateFile.write(bytes, to: file, for: path)
-        try PrivateFile.write(bytes, to: copy, for: path)
-        var store = stat()
-        if stat(storePath, &store) == 0 {
-            file.copyOwner(of: store)
-            copy.copyOwner(of: store)
-        }
+        let owner = storeInformation
+        try PrivateFile.write(bytes, to: file, for: path, owner: owner)
+        try PrivateFile.write(bytes, to: copy, for: path, owner: owner)
         let isOnDisk = try file.takeFreePlace()
         do {
             let isCopyOnDisk = try copy.takeFreePlace()
@@ -149,15 +152,6 @@ struct KeyringStorage {
         var access = try KeyringAccess(storage: self, attempts: waits ? KeyringAccess.attempts : 1)
         defer { access.end() }
         return try body(&access)
-    }
-}
-
-extension FileReplacement {
-    /// Gives the temporary file the owner of another one. A keyring that root changes stays that of the user whose
-    /// program opens the store by it.
-    fileprivate func copyOwner(of information: stat) {
-        // Only root may give files away; for others the owner is the same.
-        _ = chown(temporary, information.st_uid, information.st_gid)
     }
 }
 
@@ -199,6 +193,12 @@ struct KeyringAccess {
     }
 
     fileprivate func end() { close(descriptor) }
+
+    /// What the system tells of the file.
+    private var information: stat? {
+        var information = stat()
+        return fstat(descriptor, &information) == 0 ? information : nil
+    }
 
     fileprivate static let attempts = 250
     private static let pauseMicroseconds: UInt32 = 20_000
@@ -248,22 +248,18 @@ struct KeyringAccess {
         defer { file.discard() }
         let copy = try FileReplacement(destination: storage.backupPath, purpose: "new")
         defer { copy.discard() }
-        try PrivateFile.write(new, to: file, for: storage.path)
-        try PrivateFile.write(new, to: copy, for: storage.path)
-        var current = stat()
-        if fstat(descriptor, &current) == 0 {
-            file.copyOwner(of: current)
-            copy.copyOwner(of: current)
-        }
-        let next = open(file.temporary, O_RDWR | O_CLOEXEC)
+        let owner = storage.storeInformation ?? information
+        try PrivateFile.write(new, to: file, for: storage.path, owner: owner)
+        try PrivateFile.write(new, to: copy, for: storage.path, owner: owner)
+        let next = try file.openTemporary(O_RDWR)
         let isOnDisk: Bool
         do {
-            guard next >= 0, flock(next, LOCK_EX | LOCK_NB) == 0 else {
+            guard flock(next, LOCK_EX | LOCK_NB) == 0 else {
                 throw StoreError(.cannotWrite, "cannot lock: \(StoreError.systemText)", path: storage.path)
             }
             isOnDisk = try file.exchangeDestination()
         } catch {
-            if next >= 0 { close(next) }
+            close(next)
             throw error
         }
         close(descriptor)

@@ -62,16 +62,19 @@ enum PrivateFile {
 
     /// Writes the content of a file that is still under its temporary name, down to the disk.
     ///
-    /// - parameter path: The file that an error names.
-    static func write(_ content: [UInt8], to file: FileReplacement, for path: String) throws {
-        try content.withUnsafeBytes { try write($0, to: file, for: path) }
+    /// - parameters:
+    ///     - path: The file that an error names.
+    ///     - owner: What the system tells of a file whose owner this one gets, where the process may give files away.
+    static func write(
+        _ content: [UInt8], to file: FileReplacement, for path: String, owner: stat? = nil
+    ) throws {
+        try content.withUnsafeBytes { try write($0, to: file, for: path, owner: owner) }
     }
 
     private static func write(
-        _ content: UnsafeRawBufferPointer, to file: FileReplacement, for path: String
+        _ content: UnsafeRawBufferPointer, to file: FileReplacement, for path: String, owner: stat? = nil
     ) throws {
-        let descriptor = open(file.temporary, O_WRONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw writeError(path) }
+        let descriptor = try file.openTemporary(O_WRONLY)
         defer { close(descriptor) }
         var written = 0
         while written < content.count {
@@ -82,6 +85,10 @@ enum PrivateFile {
             } else if errno != EINTR {
                 throw writeError(path)
             }
+        }
+        if let owner {
+            // Only root may give files away; for others the owner is the same.
+            _ = fchown(descriptor, owner.st_uid, owner.st_gid)
         }
         guard fsync(descriptor) == 0 else { throw writeError(path) }
     }

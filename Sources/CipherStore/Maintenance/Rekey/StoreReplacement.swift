@@ -120,7 +120,7 @@ struct StoreReplacement {
         else {
             throw Database.replacedFileError(path: file.destination)
         }
-        file.copyMode(of: information)
+        try file.copyMode(of: information)
         FilePlace.prepareSuccession(of: file.destination, by: file.temporary)
         let isOnDisk = try file.exchangeDestination()
         // A hard link is somebody's backup of the old file: it is left alone. And so is a file to which the name may
