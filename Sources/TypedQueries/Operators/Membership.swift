@@ -68,8 +68,10 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     public func `in`<Other: QueryRepresentable>(_ statement: some PartialSelectStatement<Other>)
         -> MembershipTest<Self>
     where Other.QueryUnwrapped == QueryValue.QueryUnwrapped {
-        var test = MembershipTest(base: self, symbol: " IN ", list: statement.query.asList)
-        test.isOfRows = QueryValue.columnWidth > 1
+        let isOfRows = QueryValue.columnWidth > 1
+        let list = isOfRows ? statement.query.asListOfRows : statement.query.asList
+        var test = MembershipTest(base: self, symbol: " IN ", list: list)
+        test.isOfRows = isOfRows
         return test
     }
 
@@ -77,7 +79,9 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     public func notIn<Other: QueryRepresentable>(
         _ statement: some PartialSelectStatement<Other>
     ) -> MembershipTest<Self> where Other.QueryUnwrapped == QueryValue.QueryUnwrapped {
-        MembershipTest(base: self, symbol: " NOT IN ", list: statement.query.asList)
+        let isOfRows = QueryValue.columnWidth > 1
+        let list = isOfRows ? statement.query.asListOfRows : statement.query.asList
+        return MembershipTest(base: self, symbol: " NOT IN ", list: list)
     }
 
     /// `BETWEEN`: whether the value is within a range, bounds included.

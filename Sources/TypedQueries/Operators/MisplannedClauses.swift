@@ -12,6 +12,16 @@ extension QueryFragment {
         return list
     }
 
+    /// A statement of several columns as the list of `IN`, which no engine looks up in an index of its table: where that has the columns in
+    /// another order, also SQLite 3.46 takes one for a number that is text.
+    var asListOfRows: QueryFragment {
+        guard isWholeTable else { return self }
+        var list: QueryFragment = "SELECT * FROM ("
+        list.append(self)
+        list.append(literal: ") WHERE 1")
+        return list
+    }
+
     /// Whether it is a SELECT of all rows of tables, as they are.
     private var isWholeTable: Bool {
         let words = outerWords

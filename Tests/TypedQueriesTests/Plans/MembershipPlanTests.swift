@@ -27,6 +27,25 @@ import TypedQueries
         }
     }
 
+    @Test func rowsWithTextThatLooksLikeANumberAreFound() throws {
+        try withStore { db throws in
+            try db.execute(
+                sql: """
+                    DROP TABLE reminders;
+                    CREATE TABLE reminders (
+                        id INTEGER PRIMARY KEY, title TEXT, isCompleted INTEGER, priority INTEGER, list_id INTEGER,
+                        tags TEXT, createdAt TEXT, updatedAt INTEGER);
+                    INSERT INTO reminders (id, title, createdAt, updatedAt) VALUES (1, 'Milk', '2', 2);
+                    CREATE INDEX byUpdate ON reminders(updatedAt, createdAt);
+                    """)
+            let stamps = Reminder.as(Other.self).select { $0.stamps }
+            let found = try Reminder.where { $0.stamps.in(stamps) }.select { $0.title }.fetchAll(db)
+            #expect(found == ["Milk"])
+            let others = try Reminder.where { $0.stamps.notIn(stamps) }.select { $0.title }.fetchAll(db)
+            #expect(others.isEmpty)
+        }
+    }
+
     @Test func rowsOfAJoinAreAmongValues() throws {
         try withStore { db throws in
             try db.execute(
