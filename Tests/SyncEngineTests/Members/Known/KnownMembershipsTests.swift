@@ -17,7 +17,7 @@ import Testing
     }
 
     private func state(_ store: TestReplica, _ known: KnownMemberships) throws -> MembershipState {
-        try store.database.read { db in
+        try store.queue.read { db in
             let founding = try #require(try StatementLedger.founding(db))
             return try StatementLedger.state(
                 db, StoreMetadata.require(db).store, founding: founding, known)
@@ -30,8 +30,8 @@ import Testing
         let before = try state(store, known)
         #expect(before.members.count == 3)
         // What is kept is not looked at again, so that nobody sees that it is damaged meanwhile.
-        try store.database.write { db in try db.execute(sql: "UPDATE _sync_statement SET at = at + 1") }
-        try store.database.write { db in
+        try store.queue.write { db in try db.execute(sql: "UPDATE _sync_statement SET at = at + 1") }
+        try store.queue.write { db in
             try db.execute(sql: "UPDATE _sync_statement SET content = zeroblob(100) WHERE id = 2")
         }
         #expect(try state(store, known) == before)
@@ -50,7 +50,7 @@ import Testing
         #expect(try after == state(store, KnownMemberships()))
         #expect(after.members.count == 3 && after.members[ben.id]?.role == nil)
         // Another program may take some away.
-        try store.database.write { db in
+        try store.queue.write { db in
             try db.execute(
                 sql: "DELETE FROM _sync_statement WHERE id > ?", arguments: [before.statements.count])
         }
@@ -59,7 +59,7 @@ import Testing
 
     @Test func aStatementUnderAnotherNameIsDamage() throws {
         let (_, store) = try store(inviting: ["ben"])
-        try store.database.write { db in
+        try store.queue.write { db in
             try db.execute(sql: "UPDATE _sync_statement SET name = randomblob(32) WHERE id = 2")
         }
         let error = #expect(throws: SyncError.self) { try state(store, KnownMemberships()) }
