@@ -73,7 +73,7 @@ public struct HubServer: Sendable {
         public var uploadCountMax = 64
         /// How long the bundle of a device may take to apply, in seconds, while nobody else can write. One that takes
         /// longer is refused, and its device sends less at once. A device without bounds may ask for more time, and gets
-        /// it.
+        /// it; one with bounds that can't divide a bundle gets it for what its changes do to other rows.
         public var applicationSeconds: Double = 2
         /// How long a connection may be silent, and how long the least progress may take, in seconds.
         public var silenceSeconds: Double = 30

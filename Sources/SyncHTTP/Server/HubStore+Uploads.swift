@@ -12,7 +12,7 @@ extension HubStore {
     /// - parameters:
     ///     - body: The frame of the header, and any that follow it.
     ///     - applies: Whether it is applied if that is all of it.
-    ///     - isLong: Whether its device asks for more time than others are to wait.
+    ///     - isLong: Whether its device asks for more time than others are to wait, because it can't divide the bundle.
     func beginUpload(
         _ body: [UInt8], applies: Bool = false, isLong: Bool = false, from device: Device
     ) throws -> Message.Upload {
@@ -54,7 +54,7 @@ extension HubStore {
             let bounds = try bounds(db)
             // Whoever may write everything may hold up others in other ways as well.
             let isUnlimited = isLong && bounds == nil
-            return UploadTerms(device: device.id, bounds: bounds, limits: wire) {
+            return UploadTerms(device: device.id, bounds: bounds, limits: wire, isIndivisible: isLong) {
                 let end = ContinuousClock.now + duration
                 return { !isUnlimited && ContinuousClock.now > end }
             }

@@ -70,6 +70,43 @@ import Testing
         }
     }
 
+    /// It can't be divided, so it would be refused for ever, with all that the device writes later.
+    @Test func oneChangeOfADeviceWithBoundsMayHideAndShowAnyNumberOfRows() async throws {
+        let stores = try ServedStores()
+        let queue = try DatabaseQueue(
+            path: stores.path("hub.db"), configuration: ServedStores.configuration("hub.db"))
+        let key = Data(repeating: 1, count: 16)
+        try await queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE project (id BLOB PRIMARY KEY, name TEXT);
+                    CREATE TABLE item (id BLOB PRIMARY KEY, project BLOB REFERENCES project);
+                    """)
+            try db.execute(sql: "INSERT INTO project VALUES (?, 'first')", arguments: [key])
+            for number in UInt8(1)...40 {
+                try db.execute(
+                    sql: "INSERT INTO item VALUES (?, ?)",
+                    arguments: [Data(repeating: number, count: 16), key])
+            }
+        }
+        let hub = try Synchronizer(queue, tables: ["project", "item"], environment: stores.clock.environment)
+        @Sendable func itemCount() async throws -> Int? {
+            try await hub.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM item") }
+        }
+        try await RunningServer.serving(hub, limits: hurried) { server in
+            let till = try await stores.join(try server.invite(tables: ["project"]), "till.db")
+            let transport = try RemoteBook(till).transport(options: .hasty)
+            try await till.database.write { try $0.execute(sql: "DELETE FROM project") }
+            _ = try await till.sync(with: transport)
+            #expect(try await itemCount() == 0)
+            try await till.database.write { db in
+                try db.execute(sql: "INSERT INTO project VALUES (?, 'again')", arguments: [key])
+            }
+            _ = try await till.sync(with: transport)
+            #expect(try await itemCount() == 40)
+        }
+    }
+
     /// A device without bounds may write everything anyway.
     @Test(arguments: [10, 40_000]) func aDeviceWithoutBoundsMayAskForMoreTime(byteCount: Int) async throws {
         let stores = try ServedStores()

@@ -32,7 +32,7 @@ final class AppliedRecords {
     /// Applies a row.
     func apply(_ record: borrowing RowRecord) throws {
         summary.rowCount += 1
-        try stores.requireTime()
+        try stores.clock.beginRow()
         guard record.table < tables.count else {
             throw SyncError(.invalidBundle, "the bundle has a row of a table that can't have any")
         }

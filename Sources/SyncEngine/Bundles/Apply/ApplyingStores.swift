@@ -13,7 +13,7 @@ struct ApplyingStores {
     let journal: ConflictJournal
     let parking: Parking
     let lastRows: LastRows
-    private let isOverdue: @Sendable () -> Bool
+    let clock: ApplicationClock
 
     var db: Database { folded.db }
     var environment: SyncEnvironment { folded.environment }
@@ -30,17 +30,6 @@ struct ApplyingStores {
         parking = try Parking(db, now: environment.milliseconds())
         lastRows = LastRows(db)
         // The fold came before it: that was others' work.
-        isOverdue = terms.startClock()
-    }
-
-    /// - throws: ``SyncError`` of code `tooMuchAtOnce` when the bundle has taken the time that it may take.
-    func requireTime() throws {
-        guard isOverdue() else { return }
-        throw SyncError(
-            .tooMuchAtOnce,
-            """
-            the bundle takes longer to apply than others are to wait; nothing of it was applied; send less at once, or \
-            have the server allow more time
-            """)
+        clock = ApplicationClock(terms)
     }
 }

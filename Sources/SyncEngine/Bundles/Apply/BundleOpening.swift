@@ -48,7 +48,7 @@ struct BundleOpening {
         assert(names.tables.count <= header.tables.count)
         try stores.uploads?.begin(stores.versions)
         let settlement = try Settlement(
-            stores.folded, stores.parking, requireTime: stores.requireTime)
+            stores.folded, stores.parking, requireTime: stores.clock.requireTimeForOthers)
         let parts = try AppliedParts(
             db, admission, tables: names.tables.map(\.table.number), before: told,
             isRenewed: formerReplica != nil, isLimited: stores.access != nil)
@@ -100,7 +100,7 @@ struct BundleOpening {
         let deletions = ForgottenDeletions(
             versions: stores.versions, journal: stores.journal, parking: stores.parking,
             settlement: settlement, resync: resync, end: end,
-            requireTime: stores.requireTime)
+            requireTime: stores.clock.requireTimeForOthers)
         deletions.separate = separate
         return deletions
     }
@@ -111,7 +111,7 @@ struct BundleOpening {
         guard !parts.rows.isEmpty else { return nil }
         let rows = AppliedRows(
             db, parts.rows, before.partials, stores.versions, stores.parking, settlement, mentioned: resync,
-            requireTime: stores.requireTime)
+            requireTime: stores.clock.requireTimeForOthers)
         try rows.begin()
         return rows
     }

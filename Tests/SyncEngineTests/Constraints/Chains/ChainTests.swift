@@ -144,51 +144,83 @@ import Testing
         #expect(try b.problems() == [])
     }
 
-    /// The time that a device has ends while its rows are hidden and shown, as while they come.
-    @Test func theTimeOfADeviceEndsWhileItsChainIsHiddenOrShown() throws {
-        let count = 200
+    // MARK: The time of a device
+
+    /// Links by a device, the first of each thousand of which begins a chain.
+    private func links(_ numbers: [Int], upTo sequence: Int64, of hub: TestReplica) throws -> Forgery {
+        let now = stores.clock.environment.milliseconds()
+        let rows = numbers.map { number in
+            Forgery.Row(
+                number: number,
+                base: WireStamp(timestamp: now << 16, replica: 0, sequence: sequence - Int64(number)),
+                values: [0: number % 1000 == 1 ? .null : .blob(Array(itemKey(number - 1)))])
+        }
+        var forgery = try Forgery(hub, Identifier128(high: 7, low: 7), rows, upTo: sequence)
+        forgery.tables = [.init(name: "item", key: "id", columns: ["prior"])]
+        return forgery
+    }
+
+    /// Applies a bundle of a device with bounds, whose time ends with so many looks at the clock.
+    private func take(
+        _ forgery: Forgery, _ hub: TestReplica, looks: Int, isIndivisible: Bool = false
+    ) throws {
+        let table = try #require(
+            try hub.value("SELECT tbl FROM _sync_table WHERE name = 'item'", as: Int64.self))
+        let clock = CountingClock(looks)
+        let terms = UploadTerms(
+            bounds: AccessBounds(tables: [table]), isIndivisible: isIndivisible,
+            startClock: { { clock.isOver() } })
+        let frames = try forgery.frames()
+        func handOut(_ sink: (UnsafeRawBufferPointer) throws -> Void) throws {
+            for frame in frames { try frame.withUnsafeBytes { try sink($0) } }
+        }
+        _ = try hub.synchronizer.applyUpload(on: { _ in terms }, handOut)
+    }
+
+    private func server() throws -> TestReplica {
         let hub = try stores.create("hub.db", schema: Self.schema, tables: ["item"])
         _ = try hub.peer.greet()
         stores.clock.advance(milliseconds: 1000)
-        let table = try #require(
-            try hub.value("SELECT tbl FROM _sync_table WHERE name = 'item'", as: Int64.self))
-        let now = stores.clock.environment.milliseconds()
-        func bundle(_ numbers: ClosedRange<Int>, upTo sequence: Int64) throws -> Forgery {
-            let rows = numbers.map { number in
-                Forgery.Row(
-                    number: number,
-                    base: WireStamp(timestamp: now << 16, replica: 0, sequence: sequence - Int64(number)),
-                    values: [0: number == 1 ? .null : .blob(Array(itemKey(number - 1)))])
-            }
-            var forgery = try Forgery(hub, Identifier128(high: 7, low: 7), rows, upTo: sequence)
-            forgery.tables = [.init(name: "item", key: "id", columns: ["prior"])]
-            return forgery
-        }
-        func take(_ forgery: Forgery, looks: Int) throws {
-            let clock = CountingClock(looks)
-            let terms = UploadTerms(
-                bounds: AccessBounds(tables: [table]), startClock: { { clock.isOver() } })
-            let frames = try forgery.frames()
-            func handOut(_ sink: (UnsafeRawBufferPointer) throws -> Void) throws {
-                for frame in frames { try frame.withUnsafeBytes { try sink($0) } }
-            }
-            _ = try hub.synchronizer.applyUpload(on: { _ in terms }, handOut)
-        }
-        let chain = try bundle(2...count, upTo: 500)
+        return hub
+    }
+
+    /// The time that a device has ends while its rows are hidden and shown, as while they come.
+    @Test func theTimeOfADeviceEndsWhileItsChainIsHiddenOrShown() throws {
+        let count = 200
+        let hub = try server()
+        let chain = try links(Array(2...count), upTo: 500, of: hub)
         let before = try hub.wholeFile()
         // Enough for all rows to come.
-        let onHiding = try code { try take(chain, looks: count + 50) }
+        let onHiding = try code { try take(chain, hub, looks: count + 50) }
         #expect(onHiding == .tooMuchAtOnce)
         #expect(try hub.wholeFile() == before)
-        try take(chain, looks: 10 * count)
+        try take(chain, hub, looks: 10 * count)
         #expect(try hiddenCount(hub) == count - 1)
-        let head = try bundle(1...1, upTo: 1000)
-        let onShowing = try code { try take(head, looks: 50) }
+        let heads = try links([1, 1001], upTo: 2500, of: hub)
+        let onShowing = try code { try take(heads, hub, looks: 50) }
         #expect(onShowing == .tooMuchAtOnce)
         #expect(try hiddenCount(hub) == count - 1)
-        try take(head, looks: 10 * count)
+        try take(heads, hub, looks: 10 * count)
         #expect(try hiddenCount(hub) == 0)
-        #expect(try rowCount(hub) == count)
+        #expect(try rowCount(hub) == count + 1)
+        #expect(try hub.problems() == [])
+    }
+
+    /// Or else nothing that the device writes would come any more.
+    @Test(arguments: [false, true])
+    func whatCannotBeDividedIsHiddenAndShownHoweverLongThatTakes(isOneRow: Bool) throws {
+        let count = 200
+        let hub = try server()
+        let chain = try links(Array(2...count), upTo: 500, of: hub)
+        // The rows themselves may take no longer than any others.
+        let onComing = try code { try take(chain, hub, looks: count / 2, isIndivisible: true) }
+        #expect(onComing == .tooMuchAtOnce)
+        try take(chain, hub, looks: count, isIndivisible: true)
+        #expect(try hiddenCount(hub) == count - 1)
+        let heads = try links(isOneRow ? [1] : [1, 1001], upTo: 2500, of: hub)
+        try take(heads, hub, looks: isOneRow ? 0 : 1, isIndivisible: !isOneRow)
+        #expect(try hiddenCount(hub) == 0)
+        #expect(try rowCount(hub) == count + (isOneRow ? 0 : 1))
         #expect(try hub.problems() == [])
     }
 }

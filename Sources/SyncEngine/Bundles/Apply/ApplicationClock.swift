@@ -1,0 +1,44 @@
+import SyncWire
+
+/// The time that a bundle may take to apply, while nobody else can write.
+///
+/// What its sender can divide is measured: the rows of a bundle, and what follows from them. What it can't divide is not:
+/// it would be refused for ever, with all that its sender writes later.
+final class ApplicationClock {
+    private let isOverdue: @Sendable () -> Bool
+    private let isIndivisible: Bool
+    private var rowCount = 0
+
+    /// Starts the clock.
+    init(_ terms: UploadTerms) {
+        isIndivisible = terms.isIndivisible
+        isOverdue = terms.startClock()
+    }
+
+    /// Counts a row of the bundle that is about to be applied.
+    ///
+    /// - throws: ``SyncError`` of code `tooMuchAtOnce` when the bundle has taken the time that it may take. The first row
+    ///   always may come: no bundle can bring less.
+    func beginRow() throws {
+        rowCount += 1
+        if rowCount > 1 { try requireTime() }
+    }
+
+    /// Asks for time for a row that changes because of those of the bundle, such as one whose parent is gone.
+    ///
+    /// - throws: As above, unless the bundle can't be divided.
+    func requireTimeForOthers() throws {
+        guard rowCount > 1, !isIndivisible else { return }
+        try requireTime()
+    }
+
+    private func requireTime() throws {
+        guard isOverdue() else { return }
+        throw SyncError(
+            .tooMuchAtOnce,
+            """
+            the bundle takes longer to apply than others are to wait; nothing of it was applied; send less at once, or \
+            have the server allow more time
+            """)
+    }
+}
