@@ -28,7 +28,11 @@ final class SimulatedPlaces: StorePlaces {
 
     func setMark(_ mark: [UInt8], of path: String) -> Bool {
         guard place(of: path) != nil else { return false }
-        state.withLock { $0.files[path]?.mark = mark }
+        state.withLock { state in
+            state.files[path]?.mark = mark
+            // As in the attributes of a real file.
+            state.files[path]?.predecessors = []
+        }
         return true
     }
 

@@ -38,6 +38,7 @@ final class VirtualPlaces: StorePlaces {
         return state.withLock { state in
             guard state.takesMarks else { return false }
             state.files[path]?.mark = mark
+            state.files[path]?.predecessors = []
             return true
         }
     }
@@ -51,7 +52,8 @@ final class VirtualPlaces: StorePlaces {
             guard let old = state.files[path] else { return }
             state.count += 1
             state.files[path] = StorePlace(
-                identity: "file \(state.count)", predecessors: [old.identity].compactMap { $0 },
+                identity: "file \(state.count)",
+                predecessors: old.predecessors + [old.identity].compactMap { $0 },
                 mark: old.mark)
         }
     }

@@ -71,6 +71,29 @@ import Testing
         #expect(try a.replica() == id)
     }
 
+    /// The rest of the transaction is committed, and nothing of it says which file the content is in now.
+    @Test func aSavepointThatIsUndoneAfterAChangeOfTheKeyIsNoReasonForANewIdentity() throws {
+        let a = try edited()
+        let id = try a.replica()
+        for number in UInt8(3)...4 {
+            places.rekey(stores.path("a.db"))
+            try a.queue.write { db in
+                try db.inSavepoint {
+                    try FoldedStore.fold(db, a.environment)
+                    return .rollback
+                }
+                try db.execute(
+                    sql: "INSERT INTO note (id, title) VALUES (?, 'more')", arguments: [key(number)])
+            }
+        }
+        _ = try a.peer.greet()
+        #expect(try a.replica() == id)
+        #expect(places.place(of: stores.path("a.db"))?.predecessors == [])
+        try a.insert(5, "five")
+        _ = try a.peer.greet()
+        #expect(try a.replica() == id)
+    }
+
     /// The mark of a content that was committed is beside it, and an older content does not know it.
     @Test func anOlderContentIsNoticedAfterAFoldThatWasUndone() throws {
         let a = try edited()

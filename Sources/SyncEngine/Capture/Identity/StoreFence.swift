@@ -113,6 +113,11 @@ struct StoreFence {
 
     /// Sets the mark beside the content to that of the content as it is committed: a savepoint can have undone the change.
     private static func copyMark(of db: Database, _ path: String, _ places: any StorePlaces) {
+        // It can have undone as well that the content learnt which file it is since its key changed. Who sets the mark says that it
+        // knows, and the file's predecessors would be forgotten. The mark that the file has is one that the content knows.
+        guard let place = places.place(of: path),
+            place.identity == (try? SyncSetting.text(db, Setting.identity))
+        else { return }
         // Where it can't be read, the former one stays, which the content knows as well.
         var mark = try? SyncSetting.data(db, Setting.mark)
         // Another process may commit the next one meanwhile.
