@@ -19,7 +19,8 @@ final class VirtualPlaces: StorePlaces {
 
     func setMachine(_ name: String) { state.withLock { $0.machine = name } }
 
-    func refuseMarks() { state.withLock { $0.takesMarks = false } }
+    /// As when a program is killed, or stands still, before it sets one.
+    func refuseMarks(_ refuses: Bool = true) { state.withLock { $0.takesMarks = !refuses } }
 
     func place(of path: String) -> StorePlace? {
         state.withLock { state in

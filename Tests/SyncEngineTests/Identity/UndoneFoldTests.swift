@@ -1,4 +1,5 @@
 import CipherStore
+import Foundation
 import Testing
 
 @testable import SyncEngine
@@ -67,6 +68,28 @@ import Testing
                 throw Undo()
             }
         }
+        _ = try a.peer.greet()
+        #expect(try a.replica() == id)
+    }
+
+    /// A process stands still between its commit and what comes after it, while another one commits the next mark.
+    @Test(arguments: 1...3) func aMarkThatIsSetTooLateIsNoReasonForANewIdentity(foldCount: Int) throws {
+        let a = try edited()
+        let id = try a.replica()
+        places.refuseMarks()
+        _ = try a.peer.greet()
+        let late = try #require(try a.queue.read { try SyncSetting.data($0, "place.mark") })
+        places.refuseMarks(false)
+        try a.queue.write { db in
+            for number in 0..<UInt8(foldCount) {
+                try db.execute(
+                    sql: "INSERT INTO note (id, title) VALUES (?, 'more')", arguments: [key(3 + number)])
+                try FoldedStore.fold(db, a.environment)
+            }
+        }
+        #expect(places.place(of: stores.path("a.db"))?.mark != [UInt8](late))
+        #expect(places.setMark([UInt8](late), of: stores.path("a.db")))
+        try a.insert(9, "nine")
         _ = try a.peer.greet()
         #expect(try a.replica() == id)
     }

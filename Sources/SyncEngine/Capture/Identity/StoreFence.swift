@@ -10,7 +10,7 @@ import SyncWire
 /// - another machine that the store never was on: the disk of a virtual machine was duplicated;
 /// - another mark: an older content was written into the same file. The mark is a random
 ///   token beside the content that changes whenever changes get numbers, and the content
-///   knows it and the one that it is about to replace.
+///   knows it, the one that it is about to replace, and its own last ones.
 ///
 /// A renamed or moved file keeps all of them, and a change of the key says which file the
 /// new one stands for. What is the same in all respects, such as a machine that was set
@@ -21,11 +21,17 @@ struct StoreFence {
         static let identity = "place.identity"
         static let mark = "place.mark"
         static let previousMark = "place.mark.previous"
+        static let formerMarks = "place.marks.former"
         static let former = "place.former"
     }
 
     /// So many machines are remembered: a store on a stick may come by all of them again and again.
     private static let machineCountMax = 16
+
+    /// A process that is late may set a mark beside the content that others have replaced since. A transaction may fold more than once,
+    /// so that not only the last one can be such.
+    private static let formerMarkCountMax = 4
+    private static let markByteCount = 16
 
     let db: Database
     let environment: SyncEnvironment
@@ -76,7 +82,15 @@ struct StoreFence {
         guard let mark = try SyncSetting.data(db, Setting.mark) else { return false }
         let previous = try SyncSetting.data(db, Setting.previousMark)
         guard let found = place.mark.map({ Data($0) }) else { return true }
-        return found != mark && found != previous
+        return try found != mark && found != previous && !formerMarks().contains(found)
+    }
+
+    /// The last marks that the content had.
+    private func formerMarks() throws -> [Data] {
+        let bytes = try [UInt8](SyncSetting.data(db, Setting.formerMarks) ?? Data())
+        return stride(from: 0, to: bytes.count, by: Self.markByteCount).map {
+            Data(bytes[$0..<min($0 + Self.markByteCount, bytes.count)])
+        }
     }
 
     /// Remembers where the store is from now on.
@@ -105,6 +119,10 @@ struct StoreFence {
 
     /// Changes the mark of the content, and, once that is committed, the one beside it. Until then that one counts too.
     private func change(to mark: Data, from found: Data, _ path: String) throws {
+        if let last = try SyncSetting.data(db, Setting.mark) {
+            let marks = try (formerMarks() + [last]).suffix(Self.formerMarkCountMax)
+            try SyncSetting.set(db, Setting.formerMarks, Data(marks.joined()))
+        }
         try SyncSetting.set(db, Setting.mark, mark)
         try SyncSetting.set(db, Setting.previousMark, found)
         guard let places = environment.places else { return }
@@ -131,7 +149,8 @@ struct StoreFence {
     /// Forgets where the store is, in a copy that is a replica of its own already.
     static func forget(_ db: Database) throws {
         for name in [
-            Setting.machines, Setting.identity, Setting.mark, Setting.previousMark, Setting.former,
+            Setting.machines, Setting.identity, Setting.mark, Setting.previousMark, Setting.formerMarks,
+            Setting.former,
         ] {
             try SyncSetting.set(db, name, nil as Data?)
         }
