@@ -4,7 +4,8 @@ import CipherStore
 /// that updates its own table on each update of it fires itself.
 ///
 /// One that runs for some columns only, by `UPDATE OF`, fires itself when it sets one of these, or when another trigger does that
-/// it fires.
+/// it fires. Of several that fire each other in a circle, one with a condition is enough: it may well end that, which nobody can tell
+/// from its text.
 struct SelfFiringTriggers {
     /// What a trigger without a condition does to its own table.
     private struct Cycle {

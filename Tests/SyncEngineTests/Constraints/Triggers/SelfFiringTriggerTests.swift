@@ -24,6 +24,9 @@ import Testing
         "CREATE TRIGGER touch AFTER UPDATE ON note WHEN NEW.at IS OLD.at BEGIN UPDATE note SET at = 7; END;",
         touch("AFTER UPDATE OF title", "at = 7")
             + "CREATE TRIGGER other AFTER UPDATE OF at ON note BEGIN UPDATE note SET body = NEW.at; END;",
+        touch("AFTER UPDATE OF title", "at = 7")
+            + "CREATE TRIGGER other AFTER UPDATE OF at ON note WHEN NEW.at IS NOT OLD.at BEGIN "
+            + "UPDATE note SET title = 'seven'; END;",
     ])
     func aTriggerThatDoesNotFireItselfIsNoReasonNotToTrack(_ triggers: String) throws {
         let a = try stores.create(schema: Self.schema + triggers, tables: ["note"])
