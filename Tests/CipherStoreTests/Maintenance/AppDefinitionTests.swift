@@ -158,4 +158,41 @@ import Testing
         let words = try restore().read { try String.fetchSet($0, sql: "SELECT text FROM word NOT INDEXED") }
         #expect(words == ["a", "A"])
     }
+
+    @Test func allOtherIndexesAreCheckedBesideOneThatStays() throws {
+        let exact = DatabaseCollation(DatabaseCollation.localizedCaseInsensitiveCompare.name) {
+            $0 == $1 ? .orderedSame : $0 < $1 ? .orderedAscending : .orderedDescending
+        }
+        // Each of them is a problem, and there are more than an error names.
+        let letters = "abcdefghijkl".map(String.init)
+        try makeStore(exact, letters + letters.map { $0.uppercased() })
+        var configuration = Configuration.keyed("old")
+        configuration.prepareDatabase { $0.add(collation: exact) }
+        func change(_ sql: String) throws -> EncryptionKey? {
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            defer { try? queue.close() }
+            return try queue.writeWithoutTransaction { db in
+                db.setDefensive(false)
+                try db.execute(sql: sql)
+                return db.encryptionKey
+            }
+        }
+        let made = try change(
+            """
+            CREATE INDEX again ON word (text);
+            CREATE INDEX bytes ON word (text COLLATE BINARY) WHERE length(text) > 1;
+            """)
+        let key = try #require(made)
+        try StoreVerification.verify(path: path, key: key, rowCounts: nil, progress: nil)
+        _ = try change(
+            """
+            PRAGMA writable_schema = ON;
+            UPDATE sqlite_master SET sql = 'CREATE INDEX bytes ON word (text COLLATE BINARY)' WHERE name = 'bytes';
+            PRAGMA writable_schema = OFF;
+            """)
+        let error = #expect(throws: StoreError.self) {
+            try StoreVerification.verify(path: path, key: key, rowCounts: nil, progress: nil)
+        }
+        #expect(error?.code == .damaged && error?.message.contains("bytes") == true)
+    }
 }

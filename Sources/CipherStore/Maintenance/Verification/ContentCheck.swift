@@ -16,15 +16,15 @@ final class ContentCheck: Sendable {
     ///
     /// - parameters:
     ///     - definitions: What the schema of the file may need.
-    ///     - trustsIndexes: Whether what the indexes hold is not compared with the tables.
+    ///     - unfit: Indexes that may not fit their tables.
     ///     - countsRows: Whether the rows of each table are counted.
     init(
-        path: String, key: EncryptionKey, definitions: SchemaDefinitions, trustsIndexes: Bool,
+        path: String, key: EncryptionKey, definitions: SchemaDefinitions, allowing unfit: UnfitIndexes,
         countsRows: Bool
     ) {
         Thread.detachNewThread { [self] in
             let result = Result {
-                try check(path, key, definitions, trustsIndexes: trustsIndexes, countsRows: countsRows)
+                try check(path, key, definitions, allowing: unfit, countsRows: countsRows)
             }
             state.withLock { $0.result = result }
             end.signal()
@@ -32,7 +32,7 @@ final class ContentCheck: Sendable {
     }
 
     private func check(
-        _ path: String, _ key: EncryptionKey, _ definitions: SchemaDefinitions, trustsIndexes: Bool,
+        _ path: String, _ key: EncryptionKey, _ definitions: SchemaDefinitions, allowing unfit: UnfitIndexes,
         countsRows: Bool
     ) throws -> [String: Int] {
         let db = try Database.open(path: path, key: key)
@@ -43,7 +43,7 @@ final class ContentCheck: Sendable {
             return state.isCancelled
         }
         if isCancelled { throw CancellationError() }
-        try StoreVerification.verifyStructure(db, trustsIndexes: trustsIndexes)
+        try StoreVerification.verifyStructure(db, allowing: unfit)
         let counts = countsRows ? try StoreVerification.rowCounts(db) : [:]
         // The file must stand alone when it is renamed.
         try db.execute(sql: "PRAGMA journal_mode = DELETE")

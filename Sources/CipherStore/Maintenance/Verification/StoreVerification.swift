@@ -14,18 +14,17 @@ enum StoreVerification {
         path: String, key: EncryptionKey, definitions: SchemaDefinitions = SchemaDefinitions(),
         rowCounts: (() throws -> [String: Int])?, progress: StoreProgressHandler?
     ) throws {
-        func verify(trustsIndexes: Bool) throws {
+        func verify(allowing unfit: UnfitIndexes = UnfitIndexes()) throws {
             let content = ContentCheck(
-                path: path, key: key, definitions: definitions, trustsIndexes: trustsIndexes,
-                countsRows: rowCounts != nil)
+                path: path, key: key, definitions: definitions, allowing: unfit, countsRows: rowCounts != nil)
             try verifyFile(path: path, key: key, content, rowCounts: rowCounts, progress: progress)
         }
         do {
-            try verify(trustsIndexes: false)
+            try verify()
         } catch is IndexDamage {
-            let isComplete = try IndexDamage.rebuildIndexes(path: path, key: key, definitions: definitions)
+            let unfit = try IndexDamage.rebuildIndexes(path: path, key: key, definitions: definitions)
             do {
-                try verify(trustsIndexes: !isComplete)
+                try verify(allowing: unfit)
             } catch let damage as IndexDamage {
                 throw damage.error
             }
@@ -61,10 +60,11 @@ enum StoreVerification {
 
     /// Runs SQLite's integrity check.
     ///
+    /// - parameter unfit: Indexes that may not fit their tables.
     /// - throws: A ``StoreError`` of code `damaged`; an ``IndexDamage`` when only indexes do not fit their tables.
-    static func verifyStructure(_ db: Database, trustsIndexes: Bool = false) throws {
-        var check = StructureCheck(db, limit: 10)
-        let outcome = try check.run(trustsIndexes: trustsIndexes)
+    static func verifyStructure(_ db: Database, allowing unfit: UnfitIndexes = UnfitIndexes()) throws {
+        var check = StructureCheck(db, limit: 10, allowing: unfit)
+        let outcome = try check.run()
         guard !outcome.problems.isEmpty else { return }
         let error = StoreError(
             .damaged, "integrity check: " + outcome.problems.joined(separator: "; "), path: db.path)

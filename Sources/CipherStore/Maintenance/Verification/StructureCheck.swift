@@ -44,14 +44,17 @@ struct StructureCheck {
 
     private let db: Database
     private let limit: Int
+    private let unfit: UnfitIndexes
     private var missing: Set<Missing> = []
 
     /// - parameters:
     ///     - db: A connection that nobody else uses. It may be of no other use afterwards.
     ///     - limit: The most problems that are named.
-    init(_ db: Database, limit: Int) {
+    ///     - unfit: Indexes that may not fit their tables: that they do not is no problem.
+    init(_ db: Database, limit: Int, allowing unfit: UnfitIndexes = UnfitIndexes()) {
         self.db = db
         self.limit = limit
+        self.unfit = unfit
     }
 
     /// The names of the collations and functions without which the check was made, once it was.
@@ -59,15 +62,13 @@ struct StructureCheck {
 
     /// Checks the database.
     ///
-    /// - parameter trustsIndexes: Whether what the indexes hold is not compared with the tables.
     /// - throws: A ``DatabaseError``, such as that of a page that can't be read.
-    mutating func run(trustsIndexes: Bool = false) throws -> Outcome {
+    mutating func run() throws -> Outcome {
         do {
-            if trustsIndexes { return Outcome(problems: try quickProblems(), isAboutIndexes: false) }
-            let problems = try Self.problems(db, "integrity_check(\(limit))")
+            let problems = try self.problems("integrity_check(\(limitOfEngine))")
             guard !problems.isEmpty else { return Outcome(problems: [], isAboutIndexes: false) }
             // A connection that has met damage may not go on.
-            let quick = try? Self.problems(db, "quick_check(1)")
+            let quick = try? self.problems("quick_check(1)")
             return Outcome(problems: problems, isAboutIndexes: quick?.isEmpty ?? false)
         } catch let error as DatabaseError {
             guard let first = Missing(error) else { throw error }
@@ -85,7 +86,7 @@ struct StructureCheck {
         for table in try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
         where problems.count < limit {
             do {
-                problems += try Self.problems(db, "integrity_check(\(table.quotedDatabaseIdentifier))")
+                problems += try self.problems("integrity_check(\(table.quotedDatabaseIdentifier))")
             } catch let error as DatabaseError where Missing(error) != nil {
                 continue
             }
@@ -97,7 +98,7 @@ struct StructureCheck {
     private mutating func quickProblems() throws -> [String] {
         while true {
             do {
-                return try Self.problems(db, "quick_check(\(limit))")
+                return try problems("quick_check(\(limit))")
             } catch let error as DatabaseError {
                 guard let next = Missing(error) else { throw error }
                 try addStandIn(for: next, error)
@@ -150,8 +151,17 @@ struct StructureCheck {
         }
     }
 
-    private static func problems(_ db: Database, _ pragma: String) throws -> [String] {
-        try String.fetchAll(db, sql: "PRAGMA \(pragma)").filter { $0 != "ok" }
+    /// The most problems that the engine is to name. Those of unfit indexes are as many as their rows, and others may
+    /// come after them.
+    private var limitOfEngine: Int { unfit.isEmpty ? limit : Int(Int32.max) }
+
+    private func problems(_ pragma: String) throws -> [String] {
+        let texts = try String.fetchCursor(db, sql: "PRAGMA \(pragma)")
+        var problems: [String] = []
+        while problems.count < limit, let text = try texts.next() {
+            if text != "ok" && !unfit.explain(text) { problems.append(text) }
+        }
+        return problems
     }
 
     /// Whether an error says that the connection lacks a collation or function of the app.
