@@ -254,7 +254,8 @@ import Testing
         let file = try FileReplacement(destination: folder.file("a.db.keys"), purpose: "new")
         defer { file.discard() }
         unlink(file.temporary)
-        try #require((isSymbolic ? symlink(other, file.temporary) : link(other, file.temporary)) == 0)
+        let code = isSymbolic ? symlink(other, file.temporary) : link(other, file.temporary)
+        try #require(code == 0)
         var information = stat()
         try #require(stat(other, &information) == 0)
         information.st_mode = information.st_mode & ~0o777 | 0o666
