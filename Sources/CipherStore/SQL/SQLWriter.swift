@@ -8,8 +8,7 @@ final class SQLWriter {
     enum ValueStyle {
         /// A `?`, and an argument.
         case arguments
-        /// A literal, for the definitions of views, triggers and columns, which
-        /// can have no arguments.
+        /// A literal, for the definitions of views, triggers and columns, which can have no arguments.
         case literals
     }
 
@@ -21,8 +20,7 @@ final class SQLWriter {
         /// The table, or nil for common table expressions and subqueries.
         var tableName: String?
 
-        /// Whether its columns are qualified in the statement itself. In the
-        /// subqueries of the statement they always are.
+        /// Whether its columns are qualified in the statement itself. In the subqueries of the statement they always are.
         var isQualified: Bool
 
         /// Whether a bare name can only be that of its column. An unknown one is
@@ -218,10 +216,14 @@ final class SQLWriter {
         return try !database.tableExists(table) || database.viewExists(table)
     }
 
-    /// The names of the sources of the statements around this one that can be
-    /// meant here.
+    /// The names of the sources of the statements around this one that can be meant here.
     var outerAliasedQualifiers: Set<String> {
         frames.reduce(into: []) { $0.formUnion($1.aliasedQualifiers) }
+    }
+
+    /// Whether a name is that of a common table.
+    func isCommonTable(_ name: String) -> Bool {
+        frames.last?.commonTables.contains(name.foldedIdentifier) ?? false
     }
 
     /// Writes with bare columns belonging to a source.

@@ -1,14 +1,13 @@
 /// The conditions of a statement, in the form by which the engine finds the right rows.
 ///
 /// SQLite 3.15 can't carry out some joins by `IN` of several columns. Where it looks for alternatives by indexes, it leaves
-/// values of other rows in the columns of one that a left join has not found. Where it looks for a range that begins or ends with a
-/// column of another table, it leaves NULL in that column. For a condition that rows without a counterpart meet, it takes others for
-/// such rows which an index leaves out. See `EngineFeatures.misplansIndexes`.
+/// values of other rows in the columns of one that a left join has not found. For a condition that rows without a counterpart meet, it
+/// takes others for such rows which an index leaves out. See `EngineFeatures.misplansIndexes`, and `withoutRangesOfRows` for ranges.
 struct PlannedConditions {
     let sources: [JoinedSource]
     let writer: SQLWriter
 
-    /// Whether it is what a left join is made by, behind which the engine forgets what it has read of other tables.
+    /// Whether it is what a left join is made by, which is asked of rows that are there.
     var isOfLeftJoin = false
 
     /// A condition that rows must meet.
@@ -16,6 +15,7 @@ struct PlannedConditions {
     /// - parameter scope: The position of the source that bare columns belong to, or nil when it is not known.
     func planned(_ condition: SQLExpression, scope: Int? = 0) throws -> SQLExpression {
         guard writer.features.misplansIndexes else { return condition }
+        let condition = try condition.withoutRangesOfRows(writer)
         return try plannedByRows(
             mayMissRows() ? condition.withoutPartialPlans(writer.database) : condition, scope)
     }
@@ -54,7 +54,7 @@ struct PlannedConditions {
         case .equality(.same, _, let right) where right.isNull:
             return try findsAbsentRows(condition, scope) ? condition.unplanned : condition
         default:
-            return try isRangeOfJoin(condition, scope) ? condition.unplanned : condition
+            return condition
         }
     }
 
@@ -64,46 +64,9 @@ struct PlannedConditions {
         try !isOfLeftJoin && mayMissRows() && concernsAbsentRows(condition, scope)
     }
 
-    /// Whether the condition compares columns of rows that may be of different tables, and may be looked for in an index.
-    ///
-    /// Of numbers they are right: a limit is converted to one, and is not what was read of the other table.
-    private func isRangeOfJoin(_ condition: SQLExpression, _ scope: Int?) throws -> Bool {
-        switch condition.node {
-        case .collated(let comparison, _): return try isRangeOfJoin(comparison, scope)
-        case .infix(let symbol, let left, let right) where ["<", "<=", ">", ">="].contains(symbol):
-            guard !isOfLeftJoin, left.isColumn && right.hasColumn || right.isColumn && left.hasColumn,
-                try isJoinByIndexes()
-            else { return false }
-            return try !isNumber(left, scope) && !isNumber(right, scope)
-        default: return false
-        }
-    }
-
-    /// Whether rows may be joined to others that are found by an index, be it in a view or a common table.
-    private func isJoinByIndexes() throws -> Bool {
-        let all = try sources.map { try traits($0) }
-        return all.contains { $0 == nil } || all.count > 1 && all.contains { $0?.isIndexed ?? true }
-    }
-
     /// The traits of a table's indexes, or nil for what is no table.
     private func traits(_ source: JoinedSource) throws -> IndexTraits? {
         try source.relation.source.tableName.flatMap { try writer.database.indexTraits(of: $0) }
-    }
-
-    /// Whether the expression is a column that is declared to have numbers.
-    private func isNumber(_ expression: SQLExpression, _ scope: Int?) throws -> Bool {
-        switch expression.node {
-        case .aliased(let alias, let operand): return try isNumber(operand, position(of: alias))
-        case .column(let name):
-            guard let scope, try traits(sources[scope]) != nil,
-                let table = sources[scope].relation.source.tableName
-            else { return false }
-            let column = try writer.database.columns(in: table).first {
-                $0.name.foldedIdentifier == name.foldedIdentifier
-            }
-            return column?.hasNumbers ?? false
-        default: return false
-        }
     }
 
     /// Whether what was put into a literal, of whatever kind it is, looks for a pattern.
@@ -159,15 +122,6 @@ struct PlannedConditions {
     }
 }
 
-extension ColumnInfo {
-    /// Whether SQLite makes numbers of the values: see "Determination Of Column Affinity" in its documentation.
-    fileprivate var hasNumbers: Bool {
-        let type = type.foldedIdentifier
-        if type.contains("int") { return true }
-        return !type.isEmpty && !["char", "clob", "text", "blob"].contains(where: type.contains)
-    }
-}
-
 extension SQLExpression {
     /// Whether the expression is the value of a column as it is.
     fileprivate var isColumn: Bool {
@@ -179,9 +133,6 @@ extension SQLExpression {
         default: false
         }
     }
-
-    /// Whether there is a column in the expression, other than in SQL of the user and in queries.
-    fileprivate var hasColumn: Bool { isColumn || operands.contains(where: \.hasColumn) }
 
     /// The condition without what SQLite 3.15 takes for a proof that a column is not NULL, and so for one that an index of rows where
     /// it is not has all rows: `a IS NOT b`, and `a OR b`.
@@ -207,7 +158,7 @@ extension SQLExpression {
     fileprivate var isRow: Bool { if case .rowValue(let columns) = node { columns.count > 1 } else { false } }
 
     /// The expression in a form that says nothing to the planner.
-    fileprivate var unplanned: SQLExpression { SQLExpression(.prefix("+", self)) }
+    var unplanned: SQLExpression { SQLExpression(.prefix("+", self)) }
 
     /// Whether the expression looks for a pattern, other than by a query.
     var hasMatch: Bool {

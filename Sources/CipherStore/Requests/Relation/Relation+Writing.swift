@@ -226,7 +226,9 @@ extension Relation {
             writer.append(" GROUP BY ")
             try writer.appendJoined(groups) { try $0.write(to: writer) }
         }
-        let groupFilters = try groupFilters.map { try $0.resolved(writer.database).scoped(to: identity) }
+        let groupFilters = try groupFilters.map {
+            try $0.resolved(writer.database).scoped(to: identity).withoutRangesOfRows(writer)
+        }
         if !groupFilters.isEmpty {
             writer.append(" HAVING ")
             try SQLExpression.joined(.and, groupFilters.flatMap(\.conjuncts)).write(to: writer)
