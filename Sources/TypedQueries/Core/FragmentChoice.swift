@@ -34,7 +34,8 @@ public enum EngineChoice: UInt8, Sendable {
     case plannedAlternatives = 15
     /// Queries in the condition of a deletion. SQLite 3.15 and 3.40 ask them about a table from which rows are gone already.
     case queriesOfDeletions = 16
-    /// Plans by ranges that a column of another table limits. SQLite 3.15 takes that column for NULL in the rows that it joins.
+    /// Plans by ranges that a column of another table limits. SQLite 3.15 takes that column for NULL in the rows that it joins, and in
+    /// other conditions on them.
     case plannedRange = 17
     /// Plans by `IS NOT` and a value, by which SQLite 3.15 looks in an index of rows without NULL only.
     case plannedDifference = 18

@@ -117,7 +117,7 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     @inlinable
     public func lte<Other: QueryExpression>(_ other: Other) -> Comparison<Self, Other, Bool>
     where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
-        Comparison(self, " <= ", other, planning: QueryValue.columnWidth > 1 ? .any : .range)
+        Comparison(self, " <= ", other, planning: .range)
     }
 
     /// `>`
@@ -131,7 +131,7 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     @inlinable
     public func gte<Other: QueryExpression>(_ other: Other) -> Comparison<Self, Other, Bool>
     where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
-        Comparison(self, " >= ", other, planning: QueryValue.columnWidth > 1 ? .any : .range)
+        Comparison(self, " >= ", other, planning: .range)
     }
 }
 

@@ -93,13 +93,19 @@ extension QueryExpression where QueryValue: QueryRepresentable {
         Lower.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped,
         Upper.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped
     {
-        var fragment = QueryFragment("(")
-        write(to: &fragment)
-        fragment.append(literal: ") BETWEEN (")
-        lower.write(to: &fragment)
-        fragment.append(literal: ") AND (")
-        upper.write(to: &fragment)
-        fragment.append(literal: ")")
+        var limits = QueryFragment("(")
+        lower.write(to: &limits)
+        limits.append(literal: ") AND (")
+        upper.write(to: &limits)
+        limits.append(literal: ")")
+        let operand = queryFragment
+        var fragment = QueryFragment()
+        fragment.append(rangeOf: operand, limits: limits) {
+            $0.append(literal: "(")
+            $0.append(operand)
+            $0.append(literal: ") BETWEEN ")
+            $0.append(limits)
+        }
         return SQLQueryExpression(fragment)
     }
 }

@@ -61,7 +61,7 @@ extension QueryFragment {
     }
 
     /// What stands between the parentheses, where there is nothing outside of them.
-    private var insideOfParentheses: QueryFragment? {
+    var insideOfParentheses: QueryFragment? {
         guard code.first == UInt8(ascii: "("), code.last == UInt8(ascii: ")"), isOperand else { return nil }
         var inner = self
         inner.code = Array(code.dropFirst().dropLast())
@@ -74,12 +74,6 @@ extension FragmentList {
     var withoutPlannedAlternatives: FragmentList {
         guard !isEmpty, !EngineChoice.plannedAlternatives.isSupported else { return self }
         return mapped { $0.withoutPlannedAlternatives(isOfAll: true) }
-    }
-
-    /// The conditions on rows of one table, for which old engines may look for ranges in indexes.
-    var settlingRanges: FragmentList {
-        guard !isEmpty, !EngineChoice.plannedRange.isSupported else { return self }
-        return mapped { $0.settling(.plannedRange) }
     }
 
     /// Writes the conditions of a deletion, which are asked of all rows before the first one is gone.

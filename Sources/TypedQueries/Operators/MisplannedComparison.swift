@@ -10,7 +10,7 @@
     case identity
     /// Not, see ``EngineChoice/plannedDifference``.
     case difference
-    /// Only where no limit of the range is a column of another table, see ``EngineChoice/plannedRange``.
+    /// Only where one side has no column, see ``EngineChoice/plannedRange``.
     case range
 }
 
@@ -29,10 +29,7 @@ extension QueryFragment {
         case .identity: append(identity: comparison.left.queryFragment, comparison.right.queryFragment)
         case .range:
             let (left, right) = (comparison.left.queryFragment, comparison.right.queryFragment)
-            guard left.hasColumn, right.hasColumn, !Self.areNumbers(Left.QueryValue.self) else {
-                return append(left, comparison.symbol, right)
-            }
-            append(outOfPlansOf: .plannedRange) { $0.append(left, comparison.symbol, right) }
+            append(rangeOf: left, limits: right) { $0.append(left, comparison.symbol, right) }
         }
     }
 
@@ -47,24 +44,39 @@ extension QueryFragment {
         }
     }
 
-    /// Whether expressions of a type are numbers, whose columns are declared to have numbers.
-    private static func areNumbers(_ type: Any.Type) -> Bool {
-        func areNumbers<Value: QueryRepresentable>(_ type: Value.Type) -> Bool {
-            Value.QueryUnwrapped.self is any BinaryInteger.Type
-                || Value.QueryUnwrapped.self is any BinaryFloatingPoint.Type
+    /// Adds a comparison, by which old engines don't plan when there are columns on both sides.
+    ///
+    /// They may be of one table: whether that is a view that joins others is not known here.
+    mutating func append(
+        rangeOf operand: QueryFragment, limits: QueryFragment, _ write: (inout QueryFragment) -> Void
+    ) {
+        guard !EngineChoice.plannedRange.isSupported, operand.hasColumn, limits.hasColumn else {
+            return write(&self)
         }
-        guard let type = type as? any QueryRepresentable.Type else { return false }
-        return areNumbers(type)
+        append(outOfPlansOf: .plannedRange, write)
     }
 
-    /// Whether a column may be in it.
+    /// Whether a column may be in it, other than of the row that a trigger runs for, or of a subquery: these are values.
     private var hasColumn: Bool {
+        guard tablesOfColumns.contains(where: { !($0 is any TriggerRow.Type) }) else { return false }
+        return !["SELECT", "WITH"].contains(insideOfParentheses?.outerWords.first)
+    }
+
+    /// The tables of the columns that are in it.
+    var tablesOfColumns: [any Table.Type] {
+        var tables: [any Table.Type] = []
         var index = 0
+        // The forms of a choice stand behind it, item by item.
         while index < code.count {
-            if code[index] == Code.tableName { return true }
-            index += Code.length(code[index])
+            let length = Code.length(code[index])
+            if code[index] == Code.tableName || code[index] == Code.columns,
+                let table = Self.table(at: code[index + 1..<index + length])
+            {
+                tables.append(table)
+            }
+            index += length
         }
-        return false
+        return tables
     }
 
     /// Adds a test of several columns in the same way.
@@ -103,9 +115,7 @@ extension QueryFragment {
     }
 
     /// The constraint of a left join, by whose own comparisons old engines may plan: they are only asked of the joined table.
-    ///
-    /// Nor do they overwrite what is read of other tables, as it is forgotten behind the join.
-    var settlingJoin: QueryFragment { settling(.plannedIdentity).settling(.plannedRange) }
+    var settlingJoin: QueryFragment { settling(.plannedIdentity) }
 
     /// The piece in the form of new engines, where that is right on old ones, too; the piece itself, when it has statements in it.
     func settling(_ choice: EngineChoice) -> QueryFragment {

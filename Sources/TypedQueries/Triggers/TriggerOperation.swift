@@ -16,6 +16,18 @@ public typealias NewRow<On: Table> = TableAlias<On, NewRowName>
 /// The row as it was before a change, in a trigger.
 public typealias OldRow<On: Table> = TableAlias<On, OldRowName>
 
+/// A row that a trigger runs for. Its columns are values there.
+protocol TriggerRow {}
+
+/// The name of such a row.
+protocol TriggerRowName: AliasName {}
+
+extension NewRowName: TriggerRowName {}
+
+extension OldRowName: TriggerRowName {}
+
+extension TableAlias: TriggerRow where Name: TriggerRowName {}
+
 /// Which changes of a table a trigger is about, and what it does then.
 ///
 /// ```swift

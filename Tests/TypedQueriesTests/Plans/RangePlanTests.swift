@@ -41,18 +41,6 @@ import TypedQueries
         }
     }
 
-    @Test func conditionsOnOneTableAndLeftJoinsUseIndexes() throws {
-        try withIndexes { db throws in
-            let earlier = Reminder.as(Other.self).where { $0.title < Reminder.columns.title }.select { $0.id }
-            let first = try Reminder.where { !$0.id.in([7]) && !earlier.exists() }.select { $0.title }
-                .fetchAll(db)
-            #expect(first == ["Bread"])
-            let plan = try Reminder.leftJoin(Reminder.as(Other.self).all) { $1.title < $0.title }
-                .select { reminder, _ in reminder.id }.queryPlan(db)
-            #expect("\(plan)".contains("byTitle"))
-        }
-    }
-
     @Test func rowsWithoutAValueHaveNotTheSame() throws {
         try withIndexes { db throws in
             let others = Reminder.where { $0.listID.eq(1) && $0.priority.isNot(3) }

@@ -106,8 +106,7 @@ public struct SelectClauses: Hashable, Sendable {
     }
 
     private func writeConditions(to fragment: inout QueryFragment) {
-        var conditions = isLeftJoined ? conditions.withoutPlannedAlternatives : conditions
-        if joins.isEmpty { conditions = conditions.settlingRanges }
+        let conditions = isLeftJoined ? conditions.withoutPlannedAlternatives : conditions
         guard let call = conditionOfSource else { return conditions.write("\nWHERE ", to: &fragment) }
         guard conditions.isEmpty else {
             fragment.append(literal: "\nWHERE ")
