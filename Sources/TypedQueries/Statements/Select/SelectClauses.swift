@@ -15,8 +15,8 @@ public struct SelectClauses: Hashable, Sendable {
     /// The columns of the joined tables, for when none are selected.
     @usableFromInline var joinedColumns = QueryFragment()
     @usableFromInline var joins = QueryFragment()
-    /// Whether rows of a joined table may be absent.
-    @usableFromInline var isLeftJoined = false
+    /// The names of the joined tables whose rows may be absent.
+    @usableFromInline var leftJoined: Set<String> = []
     @usableFromInline var conditions = FragmentList()
     @usableFromInline var groups = QueryFragment()
     @usableFromInline var groupConditions = FragmentList()
@@ -30,7 +30,7 @@ public struct SelectClauses: Hashable, Sendable {
     mutating func merge(_ other: SelectClauses) {
         isDistinct = isDistinct || other.isDistinct
         isNone = isNone || other.isNone
-        isLeftJoined = isLeftJoined || other.isLeftJoined
+        leftJoined.formUnion(other.leftJoined)
         elements += other.elements
         conditions.append(other.conditions)
         groupConditions.append(other.groupConditions)
@@ -106,7 +106,8 @@ public struct SelectClauses: Hashable, Sendable {
     }
 
     private func writeConditions(to fragment: inout QueryFragment) {
-        let conditions = isLeftJoined ? conditions.withoutPlannedAlternatives : conditions
+        let conditions =
+            leftJoined.isEmpty ? conditions : conditions.withoutPlannedAlternatives(absent: leftJoined)
         guard let call = conditionOfSource else { return conditions.write("\nWHERE ", to: &fragment) }
         guard conditions.isEmpty else {
             fragment.append(literal: "\nWHERE ")
