@@ -42,11 +42,12 @@ struct KeyringStorage {
         return salt.count == CipherSettings.saltByteCount ? salt : nil
     }
 
-    /// What the system tells of the database file; nil when there is none. Its owner has the keyring, whoever changes it:
-    /// the programs of that user open the store by it.
-    fileprivate var storeInformation: stat? {
+    /// What the system tells of the database file; nil when there is none. Its owner has the keyring that root makes: the
+    /// programs of that user open the store by it.
+    private var storeInformation: stat? {
         var information = stat()
-        return stat(storePath, &information) == 0 ? information : nil
+        guard lstat(storePath, &information) == 0, information.st_mode & S_IFMT == S_IFREG else { return nil }
+        return information
     }
 
     /// Writes the names of the database file and of the keyring to the disk, which are in one folder.
@@ -248,7 +249,8 @@ struct KeyringAccess {
         defer { file.discard() }
         let copy = try FileReplacement(destination: storage.backupPath, purpose: "new")
         defer { copy.discard() }
-        let owner = storage.storeInformation ?? information
+        // Not of what has the store's name now: somebody else may have put that there.
+        let owner = information
         try PrivateFile.write(new, to: file, for: storage.path, owner: owner)
         try PrivateFile.write(new, to: copy, for: storage.path, owner: owner)
         let next = try file.openTemporary(O_RDWR)

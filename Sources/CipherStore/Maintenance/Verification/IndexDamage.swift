@@ -39,6 +39,8 @@ struct IndexDamage: Error {
     fileprivate struct Index {
         let name: String
         let table: String
+        /// Whether the index is that of the table's primary key.
+        let isPrimaryKey: Bool
     }
 
     /// The indexes that need a collation, for their columns or those of the keys that they end with.
@@ -48,7 +50,9 @@ struct IndexDamage: Error {
             db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0")
         return try tables.flatMap { table in
             try Row.fetchAll(db, sql: "PRAGMA index_list(\(table.quotedDatabaseIdentifier))").map {
-                Index(name: try $0.decode(String.self, forColumn: "name"), table: table)
+                Index(
+                    name: try $0.decode(String.self, forColumn: "name"), table: table,
+                    isPrimaryKey: try $0.decode(String.self, forColumn: "origin") == "pk")
             }
         }.filter { index in
             let columns = try Row.fetchAll(
@@ -76,15 +80,24 @@ struct IndexDamage: Error {
 
 /// Indexes that do not fit their tables in the order of this process, and can't be made anew.
 struct UnfitIndexes: Sendable {
-    /// What SQLite's words about them end with.
-    private var endings: [String] = []
+    private var names: Set<String> = []
+    /// Of those of primary keys.
+    private var tables: Set<String> = []
 
-    var isEmpty: Bool { endings.isEmpty }
+    var isEmpty: Bool { names.isEmpty }
 
     fileprivate mutating func insert(_ index: IndexDamage.Index) {
-        endings += [" index \(index.name)", " PRIMARY KEY order for \(index.table)"]
+        names.insert(index.name)
+        if index.isPrimaryKey { tables.insert(index.table) }
     }
 
     /// Whether a problem that SQLite's check names is that of one of them.
-    func explain(_ problem: String) -> Bool { endings.contains { problem.hasSuffix($0) } }
+    func explain(_ problem: String) -> Bool {
+        // A name may have these words in it, too: what follows the first of them is all of it.
+        if let words = problem.range(of: " index ") {
+            return names.contains(String(problem[words.upperBound...]))
+        }
+        guard let words = problem.range(of: " PRIMARY KEY order for ") else { return false }
+        return tables.contains(String(problem[words.upperBound...]))
+    }
 }

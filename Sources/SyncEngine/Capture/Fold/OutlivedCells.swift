@@ -38,7 +38,8 @@ struct OutlivedCells {
             try table.hasRows && db.tableExists(table.storageName)
             ? db.columns(in: table.storageName) : []
         let info = present.first { $0.name.identifierKey == name?.identifierKey }
-        let standard = info?.defaultExpressionSQL ?? "NULL"
+        // It may end in a comment, which must not go on.
+        let standard = (info?.defaultExpressionSQL ?? "NULL") + "\n"
         let shown = info.map { "t.\($0.name.quotedDatabaseIdentifier)" } ?? "NULL"
         let join =
             info == nil
