@@ -108,9 +108,10 @@ package final class TrackedSchema: StoreSchemaTracker {
     }
 
     package func database(_ db: Database, didAlter table: String, by change: TableChange) throws {
-        guard !MetadataSchema.isReserved(table), let tracking = try tracking(db) else { return }
+        guard !MetadataSchema.isReserved(table) else { return }
         // The new one must not keep those that log from running. Nothing else depends on it.
         guard change != .addTrigger else { return try CaptureOrder(db: db).restore() }
+        guard let tracking = try tracking(db) else { return }
         guard migrationStart == nil else {
             _ = try refreshIfPossible(tracking)
             return

@@ -17,7 +17,7 @@ struct KeyAddCommand: ParsableCommand {
                 syncctl key add notes.db --label phone --new-passphrase-file pw2
               A recovery key, printed once:
                 syncctl key add notes.db --recovery --label safe
-              A key file, for a server or a USB stick whose file system keeps it from others, which FAT does not:
+              A key file, for a server or a USB stick (not FAT, where all can read it):
                 syncctl key add notes.db --new-key-file /media/usb/notes.key
             """)
 
