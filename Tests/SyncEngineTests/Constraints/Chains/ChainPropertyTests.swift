@@ -66,7 +66,8 @@ import Testing
         case 6...7:
             // SQLite itself takes no row that refers to itself in another spelling.
             let parent = variant.parent("t", rows[0])
-            return "UPDATE t SET t = \(parent) WHERE id = \(variant.key(rows[1])) AND id <> \(variant.key(rows[0]))"
+            return
+                "UPDATE t SET t = \(parent) WHERE id = \(variant.key(rows[1])) AND id <> \(variant.key(rows[0]))"
         case 8: return "UPDATE t SET u = \(variant.parent("u", other)) WHERE id = \(variant.key(rows[1]))"
         case 9: return "DELETE FROM u WHERE id = \(variant.key(other))"
         default: return "DELETE FROM t WHERE id = \(variant.key(rows[0]))"

@@ -21,7 +21,8 @@ import Testing
             "AFTER UPDATE OF title, \"BODY\"", "at = (SELECT max(title, 'x') WHERE title = 'y'), [set] = 1"),
         touch("AFTER UPDATE OF title", "(at, \"set\") = (7, 8)"),
         touch("AFTER INSERT", "title = 'new'"),
-        "CREATE TRIGGER touch AFTER UPDATE ON note WHEN NEW.at IS OLD.at BEGIN UPDATE note SET at = 7; END;",
+        "CREATE TRIGGER touch AFTER UPDATE ON note WHEN NEW.at IS OLD.at BEGIN "
+            + "UPDATE note SET at = coalesce(at, 0) + 1; END;",
         touch("AFTER UPDATE OF title", "at = 7")
             + "CREATE TRIGGER other AFTER UPDATE OF at ON note BEGIN UPDATE note SET body = NEW.at; END;",
         touch("AFTER UPDATE OF title", "at = 7")
