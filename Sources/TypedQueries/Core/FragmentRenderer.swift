@@ -170,7 +170,7 @@ struct FragmentRenderer {
 
     private func qualifier(of type: any Table.Type) -> String {
         if let renamed, renamed.type == type { return renamed.name }
-        return type.columnQualifier
+        return type.tableAlias ?? type.tableName
     }
 
     private mutating func renderColumns(_ type: any Table.Type) {
@@ -231,9 +231,4 @@ extension QueryFragment: CustomDebugStringConvertible {
     public var debugDescription: String {
         String(decoding: FragmentRenderer(self, .literals, .native).text, as: UTF8.self)
     }
-}
-
-extension Table {
-    /// The name that qualifies the columns.
-    static var columnQualifier: String { tableAlias ?? tableName }
 }

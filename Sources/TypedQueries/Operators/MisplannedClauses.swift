@@ -32,37 +32,32 @@ extension QueryFragment {
 
     /// A condition on rows of a left join, whose alternatives old engines don't plan by.
     ///
-    /// - parameter absent: The names of tables whose rows may be absent where it is asked, so that NULL meets it by their absence.
-    func withoutPlannedAlternatives(absent: Set<String>) -> QueryFragment {
+    /// - parameter isOfAll: Whether it is asked of rows that are absent, too, so that NULL meets it by their absence.
+    func withoutPlannedAlternatives(isOfAll: Bool) -> QueryFragment {
         guard !EngineChoice.plannedAlternatives.isSupported else { return self }
         let conditions = conjuncts
         guard conditions.count == 1 else {
             var result = QueryFragment()
             for condition in conditions {
                 if !result.isEmpty { result.append(literal: " AND ") }
-                result.append(condition.withoutPlannedAlternatives(absent: absent))
+                result.append(condition.withoutPlannedAlternatives(isOfAll: isOfAll))
             }
             return result
         }
-        if outerWords.contains("OR") || isNullTest(of: absent) {
+        if outerWords.contains("OR") || isOfAll && isNullTest {
             var result = QueryFragment()
             result.append(outOfPlansOf: .plannedAlternatives) { $0.append(self) }
             return result
         }
         guard let inner = insideOfParentheses else { return self }
         var result = QueryFragment("(")
-        result.append(inner.withoutPlannedAlternatives(absent: absent))
+        result.append(inner.withoutPlannedAlternatives(isOfAll: isOfAll))
         result.append(literal: ")")
         return result
     }
 
-    /// Whether it asks for NULL in a column of some tables, or in one whose table is not known.
-    private func isNullTest(of tables: Set<String>) -> Bool {
-        guard !tables.isEmpty,
-            [" IS (NULL)", " IS NULL"].contains(where: { code.suffix($0.utf8.count).elementsEqual($0.utf8) })
-        else { return false }
-        let own = tablesOfColumns
-        return own.isEmpty || own.contains { tables.contains($0.columnQualifier) }
+    private var isNullTest: Bool {
+        [" IS (NULL)", " IS NULL"].contains { code.suffix($0.utf8.count).elementsEqual($0.utf8) }
     }
 
     /// What stands between the parentheses, where there is nothing outside of them.
@@ -76,9 +71,9 @@ extension QueryFragment {
 
 extension FragmentList {
     /// The conditions, of which each must be met, without alternatives and tests for NULL that old engines plan by.
-    func withoutPlannedAlternatives(absent: Set<String>) -> FragmentList {
+    var withoutPlannedAlternatives: FragmentList {
         guard !isEmpty, !EngineChoice.plannedAlternatives.isSupported else { return self }
-        return mapped { $0.withoutPlannedAlternatives(absent: absent) }
+        return mapped { $0.withoutPlannedAlternatives(isOfAll: true) }
     }
 
     /// Writes the conditions of a deletion, which are asked of all rows before the first one is gone.

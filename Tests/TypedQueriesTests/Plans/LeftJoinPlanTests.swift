@@ -67,26 +67,6 @@ import TypedQueries
         }
     }
 
-    @Test func absenceOfAValueInTheOtherTableIsLookedForInIndexes() throws {
-        try withIndexes { db throws in
-            let all = Reminder.leftJoin(RemindersList.all) { $0.listID.eq($1.id) }
-            let without = all.where { reminder, _ in reminder.priority.is(nil) && reminder.listID.eq(1) }
-            let selected = without.select { ($0.title, $1.title) }
-            let rows = try selected.fetchAll(db).map { "\($0)" }
-            #expect(rows == [#"("Bread", Optional("Home"))"#])
-            try db.execute(
-                sql: """
-                    DROP INDEX byList;
-                    DROP INDEX byPriority;
-                    CREATE INDEX unranked ON reminders(list_id) WHERE priority IS NULL;
-                    """)
-            let again = try selected.fetchAll(db).map { "\($0)" }
-            #expect(again == rows)
-            let plan = try selected.queryPlan(db)
-            #expect("\(plan)".contains("unranked"))
-        }
-    }
-
     @Test func theTextOfNewEnginesHasTheConditionAsItIs() {
         let lists = RemindersList.leftJoin(Reminder.all) {
             $0.id.eq($1.listID) && ($1.priority.eq(1) || $1.priority.eq(2))

@@ -37,10 +37,8 @@ extension SelectClauses {
             other.moveScope(of: type, to: &condition)
         }
         joins.append(sql: kind.sql)
-        if kind == .left { leftJoined.insert(type.columnQualifier) }
-        if !leftJoined.isEmpty {
-            condition = condition.withoutPlannedAlternatives(absent: kind == .left ? [] : leftJoined)
-        }
+        isLeftJoined = isLeftJoined || kind == .left
+        if isLeftJoined { condition = condition.withoutPlannedAlternatives(isOfAll: kind != .left) }
         // A condition is not asked of the rows that a right join keeps: arguments are.
         if kind == .right { other.conditionalSource = nil }
         other.write(joined: Other.self, on: condition, to: &joins)

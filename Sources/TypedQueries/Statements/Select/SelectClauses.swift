@@ -15,8 +15,8 @@ public struct SelectClauses: Hashable, Sendable {
     /// The columns of the joined tables, for when none are selected.
     @usableFromInline var joinedColumns = QueryFragment()
     @usableFromInline var joins = QueryFragment()
-    /// The names of the joined tables whose rows may be absent.
-    @usableFromInline var leftJoined: Set<String> = []
+    /// Whether rows of a joined table may be absent.
+    @usableFromInline var isLeftJoined = false
     @usableFromInline var conditions = FragmentList()
     @usableFromInline var groups = QueryFragment()
     @usableFromInline var groupConditions = FragmentList()
@@ -30,7 +30,7 @@ public struct SelectClauses: Hashable, Sendable {
     mutating func merge(_ other: SelectClauses) {
         isDistinct = isDistinct || other.isDistinct
         isNone = isNone || other.isNone
-        leftJoined.formUnion(other.leftJoined)
+        isLeftJoined = isLeftJoined || other.isLeftJoined
         elements += other.elements
         conditions.append(other.conditions)
         groupConditions.append(other.groupConditions)
@@ -106,8 +106,7 @@ public struct SelectClauses: Hashable, Sendable {
     }
 
     private func writeConditions(to fragment: inout QueryFragment) {
-        let conditions =
-            leftJoined.isEmpty ? conditions : conditions.withoutPlannedAlternatives(absent: leftJoined)
+        let conditions = isLeftJoined ? conditions.withoutPlannedAlternatives : conditions
         guard let call = conditionOfSource else { return conditions.write("\nWHERE ", to: &fragment) }
         guard conditions.isEmpty else {
             fragment.append(literal: "\nWHERE ")
