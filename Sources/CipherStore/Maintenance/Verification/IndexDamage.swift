@@ -1,3 +1,5 @@
+import Foundation
+
 /// Indexes of a database do not fit its tables, and all else is sound.
 ///
 /// That is how a database looks whose indexes have the order of another language or system than that of this process: the

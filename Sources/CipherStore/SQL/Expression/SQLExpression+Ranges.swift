@@ -42,8 +42,8 @@ extension SQLExpression {
         guard !left.isEmpty, !right.isEmpty, both.contains(where: \.mayBeIndexed) else { return false }
         // A comparison of values in one row is no range.
         if let source = both[0].source, both.allSatisfy({ $0.source == source }) { return false }
-        if isColumn, other.isColumn, both.allSatisfy(\.isRowID) { return false }
-        let hasNumbers = isColumn && left[0].hasNumbers || other.isColumn && right[0].hasNumbers
+        // What an index on an expression has is not converted.
+        let hasNumbers = isColumn && other.isColumn && both.contains(where: \.hasNumbers)
         return !hasNumbers || both.contains(where: \.mayBeRowID)
     }
 
@@ -87,8 +87,6 @@ private struct ComparedColumn {
     /// Whether there may be an index that has it.
     var mayBeIndexed = true
 
-    /// Whether it is the number of a row.
-    var isRowID: Bool { source != nil && mayBeRowID }
 }
 
 extension ComparedColumn {

@@ -7,7 +7,7 @@ private struct Entry: TableRecord {}
 
 /// Ranges in indexes whose limits are of another table, and are asked for a second time, which SQLite 3.15 takes for NULL then.
 @Suite struct RangeLimitTests {
-    private let indexes = ["t", "t DESC", "n", "n DESC"]
+    private let indexes = ["t", "t DESC", "n", "n DESC", "t, id", "n, id DESC", "length(t) DESC"]
 
     /// Checks that something is found with each index that is found without one.
     private func expectSame<Found: Equatable>(
@@ -73,6 +73,24 @@ private struct Entry: TableRecord {}
         let pairs = Table("pair").filter(Column("n") < Column("id"))
             .order(Column("id"), Column("n").desc)
         try expectSame({ try Row.fetchAll($0, pairs).map { $0["id"] as Int? } }, { $0 == [2, 3, 3] })
+    }
+
+    @Test func rowsWithOneOfASmallerNumberAreFound() throws {
+        let mark = TableAlias<Mark>()
+        let before = Entry.filter(Column("id") < mark[Column("id")] && Column("u") != mark[Column("t")])
+        let marks = Mark.aliased(mark).select(Column("id"), as: Int.self).order(Column("id"))
+        try expectSame({ try marks.filter(before.exists()).fetchAll($0) }, { $0 == [2, 3] })
+        let alone = Mark.aliased(mark).filter(!before.exists())
+        try expectSame({ try alone.deleteAll($0) }, { $0 == 0 })
+    }
+
+    @Test func lengthsBesideNumbersOfOthersAreFound() throws {
+        let mark = TableAlias<Mark>()
+        let shorter = Entry.filter(
+            length(Column("t")) < mark[Column("n")] && Column("n") != mark[Column("n")])
+        let marks = Mark.aliased(mark).select(Column("id"), as: Int.self).order(Column("id"))
+        try expectSame({ try marks.filter(shorter.exists()).fetchAll($0) }, { $0 == [2, 3] })
+        try expectSame({ try marks.filter(!shorter.exists()).fetchAll($0) }, \.isEmpty)
     }
 
     @Test func subqueriesFindTheRowsBefore() throws {
