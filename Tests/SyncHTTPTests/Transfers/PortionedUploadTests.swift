@@ -96,6 +96,7 @@ import Testing
         try await RunningServer.serving(hub, limits: hurried) { server in
             let till = try await stores.join(try server.invite(tables: ["project"]), "till.db")
             let transport = try RemoteBook(till).transport(options: .hasty)
+            _ = try await till.sync(with: transport)
             try await till.database.write { try $0.execute(sql: "DELETE FROM project") }
             _ = try await till.sync(with: transport)
             #expect(try await itemCount() == 0)
