@@ -152,3 +152,11 @@ extension String {
         return String(self[start...end])
     }
 }
+
+extension ResultCode {
+    /// Returns whether an error carries a code that the pattern covers.
+    public static func ~= (pattern: ResultCode, error: any Error) -> Bool {
+        guard let error = error as? DatabaseError else { return false }
+        return pattern ~= error.extendedResultCode
+    }
+}

@@ -59,10 +59,4 @@ public struct ResultCode: RawRepresentable, Equatable, Hashable, CustomStringCon
     public static func ~= (pattern: ResultCode, code: ResultCode) -> Bool {
         pattern.isPrimary ? pattern == code.primaryResultCode : pattern == code
     }
-
-    /// Returns whether an error carries a code that the pattern covers.
-    public static func ~= (pattern: ResultCode, error: any Error) -> Bool {
-        guard let error = error as? DatabaseError else { return false }
-        return pattern ~= error.extendedResultCode
-    }
 }

@@ -19,22 +19,6 @@ package protocol SchemaChangeObserver: AnyObject {
     func database(_ db: Database, didAlter table: String, by change: TableChange) throws
 }
 
-/// A change of a table's definition.
-package enum TableChange: Sendable, Equatable {
-    /// A column was added.
-    case addColumn(String?)
-    /// A column has another name.
-    case renameColumn(String, to: String)
-    /// A column was dropped.
-    case dropColumn(String)
-    /// The table has another name.
-    case rename(to: String)
-    /// The table was dropped.
-    case drop
-    /// The table got a trigger.
-    case addTrigger
-}
-
 /// The observer that keeps the sync metadata of a store in step with its tables.
 ///
 /// A connection makes one by itself at the first change of a table of a tracked
