@@ -65,7 +65,7 @@ func measureRemoval(_ options: RemoteOptions) throws -> [RemoteResult] {
         RemoteResult(
             "removal of one of \(options.memberCount) members", percentile(found.removals, 0.5) * 1000, "ms",
             atMost: 200),
-        RemoteResult("… reading what was said of them", found.reading * 1000, "ms"),
+        RemoteResult("… knowing what was said of them, once it was read", found.reading * 1000, "ms"),
         RemoteResult(
             "the last invitation, and the time of all", found.lastInvitation * 1000, "ms",
             found.invitingSeconds),

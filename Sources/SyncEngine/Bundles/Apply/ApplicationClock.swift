@@ -2,8 +2,9 @@ import SyncWire
 
 /// The time that a bundle may take to apply, while nobody else can write.
 ///
-/// What its sender can divide is measured: the rows of a bundle, and what follows from them. What it can't divide is not:
-/// it would be refused for ever, with all that its sender writes later.
+/// It counts while the rows of a bundle come, but for the first one, and while others change because of them. Those are not
+/// counted where the sender says that it can't divide the bundle: it would be refused for ever, with all that its sender
+/// writes later.
 final class ApplicationClock {
     private let isOverdue: @Sendable () -> Bool
     private let isIndivisible: Bool
