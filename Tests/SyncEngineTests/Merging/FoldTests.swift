@@ -195,4 +195,49 @@ import Testing
         _ = try fold(a)
         #expect(try versions(a) == ["01 1 \(time(40)) 3 -", "02 1 \(time(20)) 2 1@\(time(40))#4"])
     }
+
+    /// A fold joins entries with the columns of few masks at once, and with all columns of the table where there are many.
+    @Test(arguments: [1, 2, 4, 9, 40])
+    func whatManyEditsWroteIsWhatEachOfThemWrote(formCount: Int) throws {
+        let columns = (1..<130).map { "c\($0)" }
+        let schema = "CREATE TABLE wide (id BLOB PRIMARY KEY, \(columns.joined(separator: ", ")))"
+        let a = try stores.create("a.db", schema: schema, tables: ["wide"])
+        for number in 1...5 { try a.execute("INSERT INTO wide (id) VALUES (?)", [key(UInt8(number))]) }
+        let b = try stores.clone(a, as: "b.db")
+        let random = stores.clock.environment.random
+        let forms = (0..<formCount).map { form in
+            (0...(form % 3)).map { _ in columns[Int(random() % UInt64(columns.count))] }
+        }
+        // No edit is later than the present.
+        stores.clock.advance(milliseconds: 1000)
+        for edit in 1...60 {
+            let assignments = forms[edit % formCount].map { "\($0) = \(edit)" }.joined(separator: ", ")
+            let number = UInt8(1 + random() % 5)
+            for replica in [a, b] {
+                try replica.queue.write { db in
+                    let last = try Int64.fetchOne(db, sql: "SELECT max(seq) FROM _sync_log")
+                    try db.execute(
+                        sql: "UPDATE wide SET \(assignments) WHERE id = ?", arguments: [key(number)])
+                    // An edit has an entry for each group of columns.
+                    try db.execute(
+                        sql: "UPDATE _sync_log SET ms = ? WHERE seq > ?",
+                        arguments: [time(Int64(100 + edit)), last])
+                }
+            }
+            stores.clock.advance(milliseconds: 10)
+            _ = try fold(b)
+        }
+        _ = try fold(a)
+        let versions = try versionsOfCells(a)
+        #expect(versions == (try versionsOfCells(b)))
+        #expect(versions.count >= forms.count / 2)
+    }
+
+    private func versionsOfCells(_ replica: TestReplica) throws -> [[Int64]] {
+        try replica.queue.read { db in
+            try Row.fetchAll(
+                db, sql: "SELECT r, col, hlc >> 16 FROM _sync_cell ORDER BY r, col"
+            ).map { [try $0.decode(atIndex: 0), try $0.decode(atIndex: 1), try $0.decode(atIndex: 2)] }
+        }
+    }
 }

@@ -14,13 +14,13 @@ extension Parking {
     ///
     /// - parameter folded: The last entry of the log before those of the fold.
     static func listReplacedByFold(_ db: Database, after folded: Int64) throws {
+        let written = try WrittenColumns(db, after: folded, [ChangeLog.Operation.update])
         try db.execute(
             sql: """
                 DROP TABLE IF EXISTS temp._sync_replaced;
                 CREATE TEMP TABLE _sync_replaced (tbl INTEGER, pk, col INTEGER, PRIMARY KEY (tbl, pk, col)) WITHOUT ROWID;
                 INSERT OR IGNORE INTO temp._sync_replaced
-                SELECT l.tbl, l.pk, c.col FROM _sync_log AS l JOIN _sync_column AS c ON c.tbl = l.tbl
-                    AND l.op = (2 | ((c.col / 60) << 4)) AND l.mask >> (c.col % 60) & 1
+                SELECT l.tbl, l.pk, c.col FROM _sync_log AS l \(written.join)
                 WHERE l.seq > \(folded) AND EXISTS (
                     SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = l.tbl AND s.pk = l.pk AND s.col = c.col);
                 INSERT OR IGNORE INTO temp._sync_replaced

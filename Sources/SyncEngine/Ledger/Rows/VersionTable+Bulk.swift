@@ -27,6 +27,7 @@ extension VersionTable {
     ///
     /// - returns: False when a row was not known; nothing was changed then.
     static func foldUpdates(_ db: Database, after folded: Int64, _ stamps: StampRule) throws -> Bool {
+        let written = try WrittenColumns(db, after: folded, [ChangeLog.Operation.update])
         do {
             // The number of a row that is not known, or not alive, is NULL, which the table refuses, and so is a
             // stamp beyond the last one: a row begins a new life then.
@@ -39,8 +40,7 @@ extension VersionTable {
                             \(StampRule.end)),
                         \(stamps.replica), u.seq
                     FROM (SELECT l.tbl, l.pk, c.col, max(l.seq) AS seq, l.ms
-                          FROM _sync_log AS l CROSS JOIN _sync_column AS c ON c.tbl = l.tbl
-                              AND l.op = (2 | ((c.col / 60) << 4)) AND l.mask >> (c.col % 60) & 1
+                          FROM _sync_log AS l \(written.join)
                           WHERE l.seq > \(folded) AND \(TableDefinition.isUUID("l.pk"))
                           GROUP BY l.tbl, l.pk, c.col) AS u
                     LEFT JOIN _sync_row AS r ON r.tbl = u.tbl AND r.pk = u.pk
@@ -110,6 +110,7 @@ extension VersionTable {
         _ db: Database, after folded: Int64, _ stamps: StampRule, hasSeparate: Bool
     ) throws {
         let rewrite = ChangeLog.Operation.rewrite
+        let written = try WrittenColumns(db, after: folded, [ChangeLog.Operation.update, rewrite])
         let isSeparate = """
             EXISTS (SELECT 1 FROM _sync_policy AS y WHERE y.tbl = u.tbl AND y.col = u.col AND y.kind IN (\(ColumnPolicy.Kind.separateWords)))
             """
@@ -122,8 +123,7 @@ extension VersionTable {
                         r.hlc + 1, coalesce(c.hlc + 1, 0))),
                     \(stamps.replica), u.seq
                 FROM (SELECT l.tbl, l.pk, c.col, max(l.seq) AS seq, l.ms, l.op & 15 AS kind
-                      FROM _sync_log AS l JOIN _sync_column AS c ON c.tbl = l.tbl
-                          AND l.op IN (2 | ((c.col / 60) << 4), \(rewrite) | ((c.col / 60) << 4)) AND l.mask >> (c.col % 60) & 1
+                      FROM _sync_log AS l \(written.join)
                       WHERE l.seq > \(folded) GROUP BY l.tbl, l.pk, c.col) AS u
                 JOIN temp._sync_fold AS f ON f.tbl = u.tbl AND f.pk = u.pk AND f.turns = 0 AND f.cl & 1
                 JOIN _sync_row AS r ON r.r = f.r
