@@ -15,13 +15,16 @@ struct ChannelWriting {
 
     // MARK: Reading
 
-    private static let files = PostgresStatement(
+    /// The limit has each name looked up by the key, whatever the server knew of the table when it planned: a join that was
+    /// planned while the channel was new reads all its files.
+    static let files = PostgresStatement(
         "commit-files", [.integer, .texts, .texts],
         """
         SELECT file.folder, file.name, file.position, file.byte_count, file.digest, file.body
         FROM unnest($2::text[], $3::text[]) AS wanted (folder, name)
-        JOIN cipherstore_relay.file AS file
-            ON file.channel = $1 AND file.folder = wanted.folder AND file.name = wanted.name
+        CROSS JOIN LATERAL (
+            SELECT * FROM cipherstore_relay.file AS file
+            WHERE file.channel = $1 AND file.folder = wanted.folder AND file.name = wanted.name LIMIT 1) AS file
         """)
 
     /// What is known of names. It is read after the channel was locked, in a statement of its own: one that waited for the
@@ -62,7 +65,7 @@ struct ChannelWriting {
 
     // MARK: Writing
 
-    private static let write = PostgresStatement(
+    static let write = PostgresStatement(
         "commit-write",
         [
             .integer, .integers, .integers, .byteStrings, .texts, .texts, .integers, .integers, .byteStrings,
@@ -72,9 +75,10 @@ struct ChannelWriting {
         WITH blocks AS (
             INSERT INTO cipherstore_relay.block (body, number, bytes)
             -- Blocks of a number that is being removed would go with it. The table refuses them.
-            SELECT new.body, CASE WHEN NOT EXISTS (
-                SELECT FROM cipherstore_relay.discarded AS old WHERE old.body = new.body) THEN new.number END,
-                new.bytes
+            -- EXISTS would read all numbers that are being removed into a table in memory.
+            SELECT new.body, CASE WHEN (
+                SELECT old.body FROM cipherstore_relay.discarded AS old WHERE old.body = new.body) IS NULL
+                THEN new.number END, new.bytes
             FROM unnest($2::bigint[], $3::bigint[], $4::bytea[]) AS new (body, number, bytes)
         ), files AS (
             INSERT INTO cipherstore_relay.file AS old
