@@ -15,8 +15,8 @@ struct ChannelWriting {
 
     // MARK: Reading
 
-    /// The limit has each name looked up by the key, whatever the server knew of the table when it planned: a join that was
-    /// planned while the channel was new reads all its files.
+    /// Each name is looked up by the first key that is not before it, whatever the server knew of the table when it planned: no
+    /// other index has that order. A plan for an empty table would go through all files of the channel.
     static let files = PostgresStatement(
         "commit-files", [.integer, .texts, .texts],
         """
@@ -24,7 +24,9 @@ struct ChannelWriting {
         FROM unnest($2::text[], $3::text[]) AS wanted (folder, name)
         CROSS JOIN LATERAL (
             SELECT * FROM cipherstore_relay.file AS file
-            WHERE file.channel = $1 AND file.folder = wanted.folder AND file.name = wanted.name LIMIT 1) AS file
+            WHERE (file.channel, file.folder, file.name) >= ($1, wanted.folder, wanted.name)
+            ORDER BY file.channel, file.folder, file.name LIMIT 1) AS file
+        WHERE file.channel = $1 AND file.folder = wanted.folder AND file.name = wanted.name
         """)
 
     /// What is known of names. It is read after the channel was locked, in a statement of its own: one that waited for the

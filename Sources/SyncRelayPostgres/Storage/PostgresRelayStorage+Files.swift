@@ -2,12 +2,17 @@ import Foundation
 import SyncRelay
 
 extension PostgresRelayStorage {
-    private static let version = PostgresStatement(
+    /// The file is looked up when the channel is known, by the first key that is not before it, as for a commit: a plan that
+    /// began with the names would go through the files of all channels.
+    static let version = PostgresStatement(
         "version", [.bytes, .text, .text],
         """
         SELECT file.position, file.byte_count, file.body FROM cipherstore_relay.channel AS channel
-        LEFT JOIN cipherstore_relay.file AS file
-            ON file.channel = channel.number AND file.folder = $2 AND file.name = $3
+        LEFT JOIN LATERAL (
+            SELECT * FROM cipherstore_relay.file AS file
+            WHERE (file.channel, file.folder, file.name) >= (channel.number, $2, $3)
+            ORDER BY file.channel, file.folder, file.name LIMIT 1
+        ) AS file ON file.channel = channel.number AND file.folder = $2 AND file.name = $3
         WHERE channel.id = $1
         """)
 

@@ -197,12 +197,13 @@ public final class PostgresRelayStorage: RelayStorage {
         }
     }
 
-    private static let tidyInvitations = PostgresStatement(
+    /// The time is a selection of its own: compared with a function that gives another time at each call, no index is used.
+    static let tidyInvitations = PostgresStatement(
         "tidy-invitations", [.integer],
         """
         DELETE FROM cipherstore_relay.invitation WHERE id IN (
             SELECT id FROM cipherstore_relay.invitation
-            WHERE expiry <= coalesce($1, \(ChannelRow.now)) FOR UPDATE SKIP LOCKED)
+            WHERE expiry <= (SELECT coalesce($1, \(ChannelRow.now))) FOR UPDATE SKIP LOCKED)
         """)
 
     /// Removes invitations that have expired and uploads that were not written for an hour. Relays can do it at the

@@ -105,10 +105,13 @@ final class HeldBytes: Sendable {
         }
     }
 
-    /// Ends the wait of one whose turn it was not yet.
+    /// Ends the wait of one whose turn it was not yet. There may be room already for those who came after it.
     fileprivate func giveUp(_ id: ObjectIdentifier, of address: String) {
-        let waiter = state.withLock { $0.queue.remove(id, of: address) }
+        let (waiter, turns) = state.withLock { state in
+            (state.queue.remove(id, of: address), state.takeTurns())
+        }
         waiter?.turn.resume(throwing: noRoom)
+        for turn in turns { turn.resume() }
     }
 
     fileprivate func release(_ count: Int, of address: String) {

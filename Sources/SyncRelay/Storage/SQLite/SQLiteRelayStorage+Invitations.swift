@@ -18,7 +18,9 @@ extension SQLiteRelayStorage {
         let id = Data(invitation.bytes)
         try await queue.run { db in
             let row = try ChannelRow.require(db, channel)
-            try db.run("DELETE FROM invitation WHERE expiry <= ?", [now])
+            // Those of others are removed now and then: all channels wait for this connection.
+            try db.run("DELETE FROM invitation WHERE channel = ? AND expiry <= ?", [row.number, now])
+            try db.run("DELETE FROM invitation WHERE id = ? AND expiry <= ?", [id, now])
             if let known = try db.row("SELECT channel, sealed FROM invitation WHERE id = ?", [id]) {
                 // The answer to the first request may have been lost.
                 guard try known.decode(Int64.self, atIndex: 0) == row.number,
