@@ -3,23 +3,23 @@ import Foundation
 /// What each kind of request costs a relay, as `--measure` finds it.
 struct ServiceTimes: Codable {
     /// The processor time of a node for a new TLS connection, in milliseconds.
-    var connection = 3.6
+    var connection = 1.5
     /// That of a listing in which nothing is new, or little.
-    var listing = 0.75
+    var listing = 0.24
     /// That of handing out a file of a few hundred bytes.
-    var reading = 0.85
+    var reading = 0.29
     /// That of writing, replacing or removing a file, the storage's share included.
-    var writing = 1.5
+    var writing = 0.50
     /// That of opening a watch.
-    var watch = 0.25
+    var watch = 0.26
     /// That of a line to one watch.
-    var line = 0.07
+    var line = 0.03
     /// How long a commit takes that has nothing to wait for, in milliseconds: the disk's, not the processor's.
-    var commit = 2.0
+    var commit = 0.42
     /// How much longer it takes for each change in it, in milliseconds: assumed, and not measured.
     var change = 0.15
     /// What a watch takes of a node's memory, in kilobytes.
-    var watchKilobytes = 46.0
+    var watchKilobytes = 49.0
 
     func milliseconds(of kind: RequestKind) -> Double {
         switch kind {
