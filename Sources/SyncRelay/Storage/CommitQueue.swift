@@ -36,13 +36,16 @@ final class CommitQueue: Sendable {
     }
 
     private let pool: DatabasePool
-    private let leisure: @Sendable (Database) throws -> Bool
+    private let leisure: @Sendable (Database, _ newByteCount: Int) throws -> Bool
     private let queue = DispatchQueue(label: "SyncRelay.CommitQueue")
     private let state = Mutex(State())
 
-    /// - parameter leisure: A slice of work that can wait, in a transaction of its own; it says whether there is more. It
-    ///   is done when no job waits, and after each group of jobs.
-    init(_ pool: DatabasePool, leisure: @escaping @Sendable (Database) throws -> Bool) {
+    /// - parameter leisure: A slice of work that can wait, in a transaction of its own; it gets how many bytes were brought
+    ///   since the slice before, and says whether there is more. It is done when no job waits, and after each group of
+    ///   jobs.
+    init(
+        _ pool: DatabasePool, leisure: @escaping @Sendable (Database, _ newByteCount: Int) throws -> Bool
+    ) {
         self.pool = pool
         self.leisure = leisure
     }
@@ -127,11 +130,13 @@ final class CommitQueue: Sendable {
     private func work() {
         while let work = next() {
             guard case .group(let group) = work else {
-                doLeisureWork()
+                doLeisureWork(after: 0)
                 continue
             }
             commit(group)
-            if state.withLock({ $0.hasLeisureWork }) { doLeisureWork() }
+            if state.withLock({ $0.hasLeisureWork }) {
+                doLeisureWork(after: group.reduce(0) { $0 + $1.byteCount })
+            }
         }
     }
 
@@ -153,10 +158,10 @@ final class CommitQueue: Sendable {
         }
     }
 
-    private func doLeisureWork() {
+    private func doLeisureWork(after newByteCount: Int) {
         state.withLock { $0.hasLeisureWork = false }
         // A failure of it is none of anybody's; it is tried again when there is more of it.
-        let hasMore = (try? pool.writeWithoutTransaction { try leisure($0) }) ?? false
+        let hasMore = (try? pool.writeWithoutTransaction { try leisure($0, newByteCount) }) ?? false
         if hasMore { state.withLock { $0.hasLeisureWork = true } }
     }
 

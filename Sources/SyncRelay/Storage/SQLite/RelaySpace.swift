@@ -8,9 +8,10 @@ import Foundation
 enum RelaySpace {
     /// How long an upload waits for its rest.
     static let uploadMilliseconds: Int64 = 3_600_000
-    /// How many blocks one slice removes: 4 MiB.
-    private static let sliceBlockCount = 16
-    private static let sliceBodyCount = 256
+    /// How many bytes one slice removes at least: 4 MiB.
+    private static let sliceByteCountMin = 4 << 20
+    /// What a small block counts in a slice, since it is as much work: a page.
+    private static let blockByteCountMin = 4_096
     /// How many free pages stay in the file for what comes next: 16 MiB.
     private static let freePageCountMax: Int64 = 4_096
     private static let slicePageCount = 1_024
@@ -33,39 +34,56 @@ enum RelaySpace {
         try db.run("DELETE FROM upload WHERE milliseconds < ?", [limit])
     }
 
+    /// How many bytes a slice removes after so many came: twice as many. So whoever writes and gives up in turns doesn't
+    /// make the file grow, however fast that goes.
+    static func byteCount(after newByteCount: Int) -> Int { max(sliceByteCountMin, 2 * newByteCount) }
+
     /// Does a small part of what there is to do.
     ///
+    /// - parameter newByteCount: How many bytes came since the slice before.
     /// - returns: Whether there is more.
-    @Sendable static func doSlice(_ db: Database) throws -> Bool {
-        if try removeBlocks(db) { return true }
+    static func doSlice(_ db: Database, after newByteCount: Int) throws -> Bool {
+        if try removeBlocks(db, byteCount(after: newByteCount)) { return true }
         return try giveBackPages(db)
     }
 
-    private static func removeBlocks(_ db: Database) throws -> Bool {
+    private static func removeBlocks(_ db: Database, _ byteCount: Int) throws -> Bool {
         guard try db.row("SELECT 1 FROM discarded LIMIT 1") != nil else { return false }
         try db.inTransaction {
-            var count = sliceBlockCount
-            for row in try db.rows("SELECT body FROM discarded LIMIT ?", [sliceBodyCount]) where count > 0 {
+            var left = byteCount
+            let bodies = try db.rows("SELECT body FROM discarded LIMIT ?", [byteCount / blockByteCountMin])
+            for row in bodies where left > 0 {
                 let body = try row.decode(Int64.self, atIndex: 0)
-                guard (1...RelaySchema.bodyMax).contains(body) else {
-                    // Another program wrote this number, which no body has.
+                // Another program wrote a number which no body has.
+                let isPossible = (1...RelaySchema.bodyMax).contains(body)
+                if try !isPossible || removeBlocks(db, of: body, &left) {
                     try db.run("DELETE FROM discarded WHERE body = ?", [body])
-                    continue
                 }
-                let first = body * RelaySchema.blocksPerBody
-                try db.run(
-                    """
-                    DELETE FROM block WHERE id IN (
-                        SELECT id FROM block WHERE id >= ? AND id < ? ORDER BY id LIMIT ?)
-                    """,
-                    [first, first + RelaySchema.blocksPerBody, count])
-                let removed = db.changesCount
-                if removed < count { try db.run("DELETE FROM discarded WHERE body = ?", [body]) }
-                count -= removed
             }
             return .commit
         }
         return true
+    }
+
+    /// Removes the first blocks of a body.
+    ///
+    /// - parameter left: How many bytes are to be removed yet.
+    /// - returns: Whether there are no others.
+    private static func removeBlocks(_ db: Database, of body: Int64, _ left: inout Int) throws -> Bool {
+        let first = body * RelaySchema.blocksPerBody
+        let count = left / RelayUpload.pieceByteCount + 1
+        let blocks = try db.rows(
+            "SELECT id, length(bytes) FROM block WHERE id >= ? AND id < ? ORDER BY id LIMIT ?",
+            [first, first + RelaySchema.blocksPerBody, count])
+        if let last = blocks.last {
+            try db.run(
+                "DELETE FROM block WHERE id >= ? AND id <= ?",
+                [first, try last.decode(Int64.self, atIndex: 0)])
+        }
+        for block in blocks { left -= max(try block.decode(Int.self, atIndex: 1), blockByteCountMin) }
+        // One that had none was looked up as well.
+        if blocks.isEmpty { left -= blockByteCountMin }
+        return blocks.count < count
     }
 
     private static func giveBackPages(_ db: Database) throws -> Bool {

@@ -61,7 +61,7 @@ public final class SQLiteRelayStorage: RelayStorage {
         self.pool = pool
         lastBody = Atomic(last)
         opening = SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }
-        queue = CommitQueue(pool, leisure: RelaySpace.doSlice)
+        queue = CommitQueue(pool, leisure: { try RelaySpace.doSlice($0, after: $1) })
         queue.noteLeisureWork()
     }
 
