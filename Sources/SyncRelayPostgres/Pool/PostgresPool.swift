@@ -29,6 +29,10 @@ final class PostgresPool: Sendable {
 
         var waitingCount: Int { jobs.count - start }
 
+        func add(_ job: Job, afterAtMost count: Int) {
+            jobs.insert(job, at: start + min(count, waitingCount))
+        }
+
         func take() -> Job? {
             let job = jobs[start]
             jobs[start] = nil
@@ -94,10 +98,12 @@ final class PostgresPool: Sendable {
     ///
     /// - parameters:
     ///     - deadline: When it is too late to begin with it.
+    ///     - isUrgent: Whether it waits behind as many others as there may be connections, and not behind all.
     ///     - work: The job, on a thread that may block.
     ///     - onFailure: Called instead when it can't be begun, on any thread.
     func submit(
-        until deadline: Deadline, _ work: @escaping @Sendable (PostgresSession) -> Void,
+        until deadline: Deadline, isUrgent: Bool = false,
+        _ work: @escaping @Sendable (PostgresSession) -> Void,
         onFailure: @escaping @Sendable (PostgresFailure) -> Void
     ) {
         shared.condition.lock()
@@ -109,7 +115,9 @@ final class PostgresPool: Sendable {
                     kind: isClosed ? .cannotConnect : .tooLate,
                     message: isClosed ? "the storage was closed" : "too many calls wait"))
         }
-        shared.jobs.append(Job(deadline: deadline, work: work, fail: onFailure))
+        shared.add(
+            Job(deadline: deadline, work: work, fail: onFailure),
+            afterAtMost: isUrgent ? limits.connectionCountMax : .max)
         let starts =
             shared.waitingCount > shared.idleCount && shared.threadCount < limits.connectionCountMax
         if starts { shared.threadCount += 1 } else { shared.condition.signal() }

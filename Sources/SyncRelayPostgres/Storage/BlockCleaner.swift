@@ -3,19 +3,14 @@ import Synchronization
 
 /// Removes the blocks of bodies that nobody sees any more, by small transactions between those of others.
 ///
-/// Several relays may do it at once: each takes what no other one has in hand.
+/// Several relays may do it at once. Each removes more than it writes meanwhile, so that what clients give up doesn't fill
+/// the disk. Where the database is too slow for that, they are told to come again.
 final class BlockCleaner: Sendable {
-    /// How many blocks one transaction removes: 4 MiB.
-    private static let blockCount: Int64 = 16
-
-    private struct State {
-        var isRunning = false
-        /// Whether there may be more than what was seen last.
-        var isAsked = false
-    }
+    /// How many bytes this relay may write more than it removes while there is something to be removed: 1 GiB.
+    static let aheadByteCountMax: Int64 = 1 << 30
 
     private let pool: PostgresPool
-    private let state = Mutex(State())
+    private let state = Mutex(CleaningState())
 
     init(_ pool: PostgresPool) { self.pool = pool }
 
@@ -23,9 +18,7 @@ final class BlockCleaner: Sendable {
     func wake() {
         let starts = state.withLock { state in
             state.isAsked = true
-            guard !state.isRunning else { return false }
-            state.isRunning = true
-            return true
+            return state.begin()
         }
         if starts { next() }
     }
@@ -33,52 +26,38 @@ final class BlockCleaner: Sendable {
     /// Whether nothing is being done, and nothing is to be done that this relay knows of.
     var isIdle: Bool { state.withLock { !$0.isRunning } }
 
-    private func next() {
-        state.withLock { $0.isAsked = false }
-        pool.submit(until: pool.deadline) { [weak self] session in
-            // What fails now is done when there is more to do, or when the relay tidies.
-            let hasMore = (try? Self.doSlice(session)) ?? false
-            self?.goOn(hasMore)
-        } onFailure: { [weak self] _ in
-            self?.goOn(false)
+    /// Says that this relay has written bytes.
+    func noteWritten(_ byteCount: Int64) {
+        let starts = state.withLock { state in
+            state.note(byteCount)
+            // What failed, or was in the hands of others, is tried again when enough has come.
+            return state.hasRest && state.newByteCount >= BlockRemoval.byteCounts.lowerBound && state.begin()
         }
+        if starts { next() }
     }
 
-    private func goOn(_ hasMore: Bool) {
-        let goesOn = state.withLock { state in
-            state.isRunning = hasMore || state.isAsked
-            return state.isRunning
-        }
-        if goesOn { next() }
-    }
-
-    private static let take = PostgresStatement(
-        "clean-take", [],
-        "SELECT body FROM cipherstore_relay.discarded LIMIT 1 FOR UPDATE SKIP LOCKED")
-    private static let remove = PostgresStatement(
-        "clean-blocks", [.integer, .integer],
-        """
-        DELETE FROM cipherstore_relay.block WHERE body = $1 AND number IN (
-            SELECT number FROM cipherstore_relay.block WHERE body = $1 ORDER BY number LIMIT $2)
-        """)
-    private static let forget = PostgresStatement(
-        "clean-body", [.integer], "DELETE FROM cipherstore_relay.discarded WHERE body = $1")
-
-    /// Does a small part of what there is to do.
+    /// Refuses what is to be written while this relay has removed too little.
     ///
-    /// - returns: Whether there may be more.
-    private static func doSlice(_ session: PostgresSession) throws -> Bool {
-        try session.repeating { connection, _ in
-            let deadline = session.deadline
-            return try PostgresSession.transaction(connection, until: deadline) {
-                guard let row = try connection.run(take, until: deadline).first else { return false }
-                let body = PostgresValue.integer(try row.integer(0))
-                let removed = try connection.run(remove, [body, .integer(blockCount)], until: deadline)
-                if Int64(removed.changedCount) < blockCount {
-                    try connection.run(forget, [body], until: deadline)
-                }
-                return true
-            }
+    /// - throws: ``RelayProblem`` of code `busy`.
+    func requireRoom() throws {
+        guard state.withLock({ $0.aheadByteCount > Self.aheadByteCountMax }) else { return }
+        wake()
+        throw RelayProblem(
+            .busy, "the relay still removes what was given up or replaced; try again later", status: 503,
+            retrySeconds: 5)
+    }
+
+    private func next() {
+        let (body, byteCount) = state.withLock { $0.beginSlice() }
+        // Behind all clients, it would come too late: each of them may write while it waits.
+        pool.submit(until: pool.deadline, isUrgent: true) { [weak self] session in
+            self?.end(try? BlockRemoval.run(session, after: body, byteCount: byteCount))
+        } onFailure: { [weak self] _ in
+            self?.end(nil)
         }
+    }
+
+    private func end(_ removal: BlockRemoval?) {
+        if state.withLock({ $0.endSlice(removal) }) { next() }
     }
 }

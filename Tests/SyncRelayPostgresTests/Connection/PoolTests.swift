@@ -6,6 +6,11 @@ import Testing
 
 @testable import SyncRelayPostgres
 
+/// The numbers of jobs in the order in which they were done.
+private final class DoneJobs: Sendable {
+    let numbers = Mutex<[Int]>([])
+}
+
 @Suite(.needsPostgres, .fewAtATime) struct PoolTests {
     private static let process = PostgresStatement("process", [], "SELECT pg_backend_pid()")
     private static let sleep = PostgresStatement("sleep", [], "SELECT 1 FROM pg_sleep(0.05)")
@@ -81,6 +86,29 @@ import Testing
             }
         }
         #expect(try database.run("SELECT count(*) FROM note") == "0")
+    }
+
+    @Test func anUrgentJobWaitsBehindAsManyAsThereMayBeConnections() async throws {
+        let pool = try pool(TestDatabase()) { $0.connectionCountMax = 1 }
+        let done = DoneJobs()
+        let (begun, isFree) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        pool.submit(until: pool.deadline) { _ in
+            begun.signal()
+            isFree.wait()
+        } onFailure: { _ in
+            begun.signal()
+        }
+        await onThread { begun.wait() }
+        for number in 1...5 {
+            pool.submit(until: pool.deadline, isUrgent: number == 5) { _ in
+                done.numbers.withLock { $0.append(number) }
+            } onFailure: { _ in
+            }
+        }
+        isFree.signal()
+        _ = try await pool.run { try $0.run(Self.process).changedCount }
+        let numbers = done.numbers.withLock { $0 }
+        #expect(numbers == [1, 5, 2, 3, 4])
     }
 
     @Test func whatWaitsIsBounded() async throws {
