@@ -26,25 +26,25 @@ final class ChannelQueue: Sendable {
     private let bounds: ChannelPlan.Bounds
     private let milliseconds: (@Sendable () -> Int64)?
     private let onChange: @Sendable (RelayChannelID, RelayMoment) -> Void
-    private let onDiscarded: @Sendable () -> Void
+    private let cleaner: BlockCleaner
     private let numbers: BodyNumbers
     private let state = Mutex(State())
 
     /// - parameters:
+    ///     - cleaner: It is told of what was written, and of blocks to be removed, before those who asked for a commit know
+    ///       of it.
     ///     - onChange: Called after each commit, in the order of positions, before those who asked for it know of it.
-    ///     - onDiscarded: Called when there are blocks to be removed, before those who asked for it know of the commit.
     init(
-        _ pool: PostgresPool, _ numbers: BodyNumbers, _ bounds: ChannelPlan.Bounds,
+        _ pool: PostgresPool, _ numbers: BodyNumbers, _ bounds: ChannelPlan.Bounds, _ cleaner: BlockCleaner,
         milliseconds: (@Sendable () -> Int64)?,
-        onChange: @escaping @Sendable (RelayChannelID, RelayMoment) -> Void,
-        onDiscarded: @escaping @Sendable () -> Void
+        onChange: @escaping @Sendable (RelayChannelID, RelayMoment) -> Void
     ) {
         self.pool = pool
         self.numbers = numbers
         self.bounds = bounds
         self.milliseconds = milliseconds
         self.onChange = onChange
-        self.onDiscarded = onDiscarded
+        self.cleaner = cleaner
     }
 
     /// How many commits there were.
@@ -59,7 +59,8 @@ final class ChannelQueue: Sendable {
     func run(_ action: ChannelJob.Action, byteCount: Int, in channel: RelayChannelID) async throws
         -> RelayChangeResult
     {
-        try await withCheckedThrowingContinuation { continuation in
+        if byteCount > 0 { try cleaner.requireRoom() }
+        return try await withCheckedThrowingContinuation { continuation in
             add(
                 ChannelJob(action: action, byteCount: byteCount, deadline: pool.deadline) { result in
                     continuation.resume(with: result.mapError { RelayProblem(postgres: $0) })
@@ -158,7 +159,8 @@ final class ChannelQueue: Sendable {
             let outcome = try commit.run(hurried, numbers)
             state.withLock { $0.commitCount += 1 }
             if let moment = outcome.moment { onChange(channel, moment) }
-            if outcome.hasDiscarded { onDiscarded() }
+            cleaner.noteWritten(jobs.reduce(0) { $0 + Int64($1.byteCount) })
+            if outcome.hasDiscarded { cleaner.wake() }
             for (job, result) in zip(jobs, outcome.results) { job.end(result) }
         } catch let failure as PostgresFailure where jobs.count > 1 && !failure.endsConnection {
             // What the server refuses of one, such as for a full disk, it may take of another.

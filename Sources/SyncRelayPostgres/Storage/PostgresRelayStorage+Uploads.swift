@@ -41,7 +41,7 @@ extension PostgresRelayStorage {
     ///     - channel: The channel.
     /// - returns: The upload; its handle is the number of a body.
     /// - throws: `RelayProblem`: `tooLarge`, `unauthorized`, `exists`, `full`, `unavailable`, and `busy` when other
-    ///   uploads take the room of the channel.
+    ///   uploads take the room of the channel, or when too much is still to be removed from the database.
     public func beginUpload(
         _ request: RelayUploadRequest, to channel: RelayChannelID
     ) async throws -> RelayUpload {
@@ -50,6 +50,7 @@ extension PostgresRelayStorage {
                 .tooLarge, "the file is larger than a relay takes", byteCount: request.byteCount,
                 byteCountMax: RelayBounds.fileByteCountMax)
         }
+        try cleaner.requireRoom()
         let bounds = ChannelPlan.Bounds(
             byteCountMax: options.channelByteCountMax, fileCountMax: options.channelFileCountMax)
         let time = options.milliseconds?()
@@ -164,6 +165,7 @@ extension PostgresRelayStorage {
                 guard attempt > 0, try received.first?.integer(0) == end else { throw RelayProblem.noUpload }
             }
         }
+        cleaner.noteWritten(Int64(bytes.count))
     }
 
     /// Makes an upload visible, with other changes of the channel that come at this moment.

@@ -70,11 +70,11 @@ public final class PostgresRelayStorage: RelayStorage {
             pool, numbers,
             ChannelPlan.Bounds(
                 byteCountMax: options.channelByteCountMax, fileCountMax: options.channelFileCountMax),
-            milliseconds: options.milliseconds,
+            cleaner, milliseconds: options.milliseconds,
             onChange: { channel, moment in
                 feed.tell(channel, moment)
                 listener.announce(channel, moment.position)
-            }, onDiscarded: { cleaner.wake() })
+            })
         (self.pool, self.feed, self.numbers) = (pool, feed, numbers)
         (self.cleaner, self.listener) = (cleaner, listener)
         cleaner.wake()
