@@ -8,6 +8,13 @@ public enum RelayBounds {
     public static let fileCountMax: Int64 = 100_000
     /// The most entries on a page of a listing.
     public static let pageEntryCountMax = 1_000
+    /// How long an upload takes room of its channel after its last piece: 5 minutes. A client that is waited for sends a piece
+    /// each 64 seconds at least, and none comes later than 184 seconds after the one before.
+    package static let uploadRoomMilliseconds: Int64 = 300_000
+    /// How long after its last piece an upload is given up: a quarter of an hour.
+    package static let uploadMilliseconds: Int64 = 900_000
+    /// How many uploads that could not be given up are remembered, to be given up later.
+    package static let leftUploadCountMax = 4_096
     /// How many removals of a channel a relay remembers at least.
     public static let removalCountMin: Int64 = 1_000
     /// The most changes of one document.

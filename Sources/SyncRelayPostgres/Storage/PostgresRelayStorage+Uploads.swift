@@ -2,14 +2,11 @@ import Foundation
 import SyncRelay
 
 extension PostgresRelayStorage {
-    /// How long an upload waits for its rest.
-    static let uploadMilliseconds: Int64 = 3_600_000
-
     private static let openByteCount = PostgresStatement(
-        "upload-sum", [.integer],
+        "upload-sum", [.integer, .integer],
         """
         SELECT least(coalesce(sum(greatest(byte_count, 0)), 0), \(RelayBounds.sumMax))::bigint
-        FROM cipherstore_relay.upload WHERE channel = $1
+        FROM cipherstore_relay.upload WHERE channel = $1 AND milliseconds > $2
         """)
     private static let insertUpload = PostgresStatement(
         "upload-insert", [.integer, .integer, .integer, .integer],
@@ -70,7 +67,7 @@ extension PostgresRelayStorage {
                     let files = try ChannelWriting(connection, deadline).files([request.file], in: row)
                     // A file that is there already is uploaded again all the same, and takes room until its end.
                     _ = try ChannelPlan(row, files, bounds).check(ChannelPlan.Content(request))
-                    try Self.requireRoom(request, row, bounds, connection, deadline)
+                    try Self.requireRoom(request, row, bounds, time, connection, deadline)
                     let begun = try Self.insertRow(request, row, numbers, time, connection, deadline)
                     doubtful = begun
                     return begun
@@ -106,12 +103,15 @@ extension PostgresRelayStorage {
         return begun
     }
 
-    /// What is being uploaded is not in the sums of the channel, and must not fill the disk either.
+    /// What is being uploaded is not in the sums of the channel, and must not fill the disk either. What was cut off takes no
+    /// room, for its client sends it again.
     private static func requireRoom(
-        _ request: RelayUploadRequest, _ row: ChannelRow, _ bounds: ChannelPlan.Bounds,
+        _ request: RelayUploadRequest, _ row: ChannelRow, _ bounds: ChannelPlan.Bounds, _ time: Int64?,
         _ connection: PostgresConnection, _ deadline: PostgresConnection.Deadline
     ) throws {
-        let sum = try connection.run(openByteCount, [.integer(row.number)], until: deadline).first
+        let since = (time ?? row.milliseconds) - RelayBounds.uploadRoomMilliseconds
+        let values: [PostgresValue] = [.integer(row.number), .integer(since)]
+        let sum = try connection.run(openByteCount, values, until: deadline).first
         let open = try sum?.natural(0) ?? 0
         guard request.byteCount <= max(bounds.byteCountMax - open, 0) || open == 0 else {
             throw RelayProblem(
@@ -182,34 +182,5 @@ extension PostgresRelayStorage {
             throw RelayProblem.noUpload
         }
         return result.outcomes.first ?? RelayOutcome(position: result.position, isNew: false)
-    }
-
-    /// Gives up uploads that were not written for a time, or that are named.
-    ///
-    /// The first block of a body says whose it is, for there is one of each number. An upload of which nothing was received
-    /// has not written it, so it may be that of a file, and is not to be removed.
-    static let abandonUploads = PostgresStatement(
-        "upload-abandon", [.integer, .integer, .integers],
-        """
-        WITH ended AS (
-            DELETE FROM cipherstore_relay.upload WHERE body IN (
-                SELECT body FROM cipherstore_relay.upload
-                WHERE milliseconds < coalesce($1, \(ChannelRow.now)) - $2 FOR UPDATE SKIP LOCKED
-            ) OR body = ANY ($3) RETURNING body, received
-        )
-        INSERT INTO cipherstore_relay.discarded (body) SELECT body FROM ended WHERE received > 0
-        ON CONFLICT DO NOTHING
-        """)
-
-    /// Gives an upload up. What fails here is done by ``tidy()`` an hour later.
-    ///
-    /// - parameter upload: The upload.
-    public func abandon(_ upload: RelayUpload) async {
-        // What fails here is done after an hour. No upload is older than the beginning of time.
-        try? await pool.run { session in
-            _ = try session.run(
-                Self.abandonUploads, [.integer(0), .integer(0), .integers([upload.handle])])
-        }
-        cleaner.wake()
     }
 }

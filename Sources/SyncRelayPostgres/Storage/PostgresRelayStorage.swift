@@ -1,5 +1,6 @@
 import Foundation
 import SyncRelay
+import Synchronization
 
 /// Keeps the channels of relays in a PostgreSQL database, which any number of relays can use at the same time.
 ///
@@ -45,6 +46,8 @@ public final class PostgresRelayStorage: RelayStorage {
     let numbers: BodyNumbers
     let channelCount = ChannelCount()
     let cleaner: BlockCleaner
+    /// Uploads that could not be given up.
+    let leftUploads = Mutex<Set<RelayUpload>>([])
     let listener: ChangeListener
 
     /// Connects to a database, and makes the tables when there are none. It waits for the server on this thread.
@@ -206,8 +209,8 @@ public final class PostgresRelayStorage: RelayStorage {
             WHERE expiry <= (SELECT coalesce($1, \(ChannelRow.now))) FOR UPDATE SKIP LOCKED)
         """)
 
-    /// Removes invitations that have expired and uploads that were not written for an hour. Relays can do it at the
-    /// same time: each leaves out what another one has locked.
+    /// Removes invitations that have expired, uploads that were not written for a quarter of an hour, and those that could
+    /// not be given up before. Relays can do it at the same time: each leaves out what another one has locked.
     ///
     /// - throws: `RelayProblem` of code `unavailable`.
     public func tidy() async throws {
@@ -215,8 +218,9 @@ public final class PostgresRelayStorage: RelayStorage {
         try await pool.run { session in
             _ = try session.run(Self.tidyInvitations, [time])
             _ = try session.run(
-                Self.abandonUploads, [time, .integer(Self.uploadMilliseconds), .integers([])])
+                Self.abandonUploads, [time, .integer(RelayBounds.uploadMilliseconds), .integers([])])
         }
+        try await abandonLeftUploads()
         cleaner.wake()
     }
 }

@@ -106,27 +106,6 @@ import Testing
         #expect(try await again.content("next", in: channel.id) == content)
     }
 
-    @Test(arguments: StorageKind.tested) func anUploadThatIsLeftForAnHourIsRemoved(_ kind: StorageKind)
-        async throws
-    {
-        let place = try StoragePlace(kind)
-        let storage = try place.open { $0.channelByteCountMax = 10_000_000 }
-        let channel = try await TestChannel(in: storage)
-        let content = pattern(600_000)
-        let left = try await storage.begin("left", content, to: channel.id)
-        try await storage.append(content.prefix(262_144), at: 0, to: left)
-        place.clock.advance(seconds: 1_800)
-        let slow = try await storage.begin("slow", content, to: channel.id)
-        place.clock.advance(seconds: 1_801)
-        try await storage.tidy()
-        #expect(try await counts(storage) == ["block": 0, "upload": 1, "discarded": 0, "file": 0])
-        await expectProblem(.missing) {
-            try await storage.append(Data(content.dropFirst(262_144).prefix(262_144)), at: 262_144, to: left)
-        }
-        try await storage.send(content, to: slow)
-        _ = try await storage.finish(slow)
-    }
-
     @Test(arguments: StorageKind.tested) func whatIsBeingUploadedIsBoundedToo(_ kind: StorageKind)
         async throws
     {

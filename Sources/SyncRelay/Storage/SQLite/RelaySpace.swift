@@ -6,8 +6,6 @@ import Foundation
 /// A file of 4 GiB has a million pages, and whoever writes would wait while they are freed. So a body is only noted first, and
 /// its blocks are removed by small transactions, between those of others.
 enum RelaySpace {
-    /// How long an upload waits for its rest.
-    static let uploadMilliseconds: Int64 = 3_600_000
     /// How many bytes one slice removes at least: 4 MiB.
     private static let sliceByteCountMin = 4 << 20
     /// What a small block counts in a slice, since it is as much work: a page.
@@ -24,6 +22,13 @@ enum RelaySpace {
         } else {
             try db.run("INSERT OR IGNORE INTO discarded (body) VALUES (?)", [body])
         }
+    }
+
+    /// Gives an upload up.
+    static func abandonUpload(_ db: Database, _ body: Int64) throws {
+        try db.run("DELETE FROM upload WHERE body = ?", [body])
+        guard db.changesCount > 0 else { return }
+        try db.run("INSERT OR IGNORE INTO discarded (body) VALUES (?)", [body])
     }
 
     /// Gives up uploads that were not written since some time; all of them when nil.

@@ -32,13 +32,17 @@ extension SQLiteRelayStorage {
         return RelayUpload(channel: channel, request: request, handle: body)
     }
 
-    /// What is being uploaded is not in the sums of the channel, and must not fill the disk either.
+    /// What is being uploaded is not in the sums of the channel, and must not fill the disk either. What was cut off takes no
+    /// room, for its client sends it again.
     private static func requireRoom(
         _ db: Database, _ row: ChannelRow, _ byteCount: Int64, _ options: Options
     ) throws {
         let sum = try db.row(
-            "SELECT coalesce(sum(min(max(byteCount, 0), ?)), 0) FROM upload WHERE channel = ?",
-            [RelayBounds.fileByteCountMax, row.number])
+            "SELECT coalesce(sum(min(max(byteCount, 0), ?)), 0) FROM upload WHERE channel = ? AND milliseconds > ?",
+            [
+                RelayBounds.fileByteCountMax, row.number,
+                options.milliseconds() - RelayBounds.uploadRoomMilliseconds,
+            ])
         let open = try sum?.decode(Int64.self, atIndex: 0) ?? 0
         guard byteCount <= max(options.channelByteCountMax - open, 0) || open == 0 else {
             throw RelayProblem(
@@ -107,15 +111,16 @@ extension SQLiteRelayStorage {
         return result.1
     }
 
-    /// Gives an upload up. What fails here is done by ``tidy()`` an hour later, or when the file is opened again.
+    /// Gives an upload up. What fails here is done by the next ``tidy()``, or when the file is opened again.
     ///
     /// - parameter upload: The upload.
     public func abandon(_ upload: RelayUpload) async {
-        // What fails here is done after an hour, or when the file is opened again.
-        try? await queue.run { db in
-            try db.run("DELETE FROM upload WHERE body = ?", [upload.handle])
-            if db.changesCount > 0 {
-                try db.run("INSERT OR IGNORE INTO discarded (body) VALUES (?)", [upload.handle])
+        do {
+            try await queue.run { db in try RelaySpace.abandonUpload(db, upload.handle) }
+        } catch {
+            // The queue or the disk is full. It is tried again at the next tidying.
+            leftUploads.withLock { left in
+                if left.count < RelayBounds.leftUploadCountMax { left.insert(upload.handle) }
             }
         }
         queue.noteLeisureWork()

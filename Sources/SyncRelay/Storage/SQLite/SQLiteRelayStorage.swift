@@ -38,6 +38,8 @@ public final class SQLiteRelayStorage: RelayStorage {
     let pool: DatabasePool
     let queue: CommitQueue
     let feed = ChannelFeed()
+    /// Uploads that could not be given up. Their numbers are used for nothing else while this storage is open.
+    let leftUploads = Mutex<Set<Int64>>([])
     private let lock: StorageLock
     /// What makes the epochs of this opening of the file other ones than those of all before.
     private let opening: [UInt8]
@@ -164,15 +166,20 @@ public final class SQLiteRelayStorage: RelayStorage {
         }
     }
 
-    /// Removes invitations that have expired and uploads that were not written for an hour. Their blocks go later, in
-    /// slices.
+    /// Removes invitations that have expired, uploads that were not written for a quarter of an hour, and those that could
+    /// not be given up before. Their blocks go later, in slices.
     ///
     /// - throws: ``RelayProblem``: `busy`, `unavailable`.
     public func tidy() async throws {
         let now = options.milliseconds()
         try await queue.run { db in
             try db.run("DELETE FROM invitation WHERE expiry <= ?", [now])
-            try RelaySpace.abandonUploads(db, before: now - RelaySpace.uploadMilliseconds)
+            try RelaySpace.abandonUploads(db, before: now - RelayBounds.uploadMilliseconds)
+        }
+        let left = leftUploads.withLock { $0 }
+        if !left.isEmpty {
+            try await queue.run { db in for body in left { try RelaySpace.abandonUpload(db, body) } }
+            leftUploads.withLock { $0.subtract(left) }
         }
         queue.noteLeisureWork()
     }
