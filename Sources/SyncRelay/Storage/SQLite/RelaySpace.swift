@@ -77,9 +77,11 @@ enum RelaySpace {
     private static func removeBlocks(_ db: Database, of body: Int64, _ left: inout Int) throws -> Bool {
         let first = body * RelaySchema.blocksPerBody
         let count = left / RelayUpload.pieceByteCount + 1
-        let blocks = try db.rows(
+        // One more than is removed says whether there are others.
+        let found = try db.rows(
             "SELECT id, length(bytes) FROM block WHERE id >= ? AND id < ? ORDER BY id LIMIT ?",
-            [first, first + RelaySchema.blocksPerBody, count])
+            [first, first + RelaySchema.blocksPerBody, count + 1])
+        let blocks = found.prefix(count)
         if let last = blocks.last {
             try db.run(
                 "DELETE FROM block WHERE id >= ? AND id <= ?",
@@ -88,7 +90,7 @@ enum RelaySpace {
         for block in blocks { left -= max(try block.decode(Int.self, atIndex: 1), blockByteCountMin) }
         // One that had none was looked up as well.
         if blocks.isEmpty { left -= blockByteCountMin }
-        return blocks.count < count
+        return found.count <= count
     }
 
     private static func giveBackPages(_ db: Database) throws -> Bool {
