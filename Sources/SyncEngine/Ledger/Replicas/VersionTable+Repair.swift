@@ -21,17 +21,13 @@ extension VersionTable {
     static func rewrite(_ db: Database, rowsIn rows: String, as number: Int64, _ stamps: StampRule) throws
         -> Int64
     {
-        try db.execute(
-            sql: """
-                CREATE TEMP TABLE _sync_turned (r INTEGER PRIMARY KEY, cl, hlc, seq);
-                INSERT INTO temp._sync_turned
-                SELECT f.r, \(life), \(turnedStamp), \(number)
-                FROM (SELECT v.r, v.cl, v.cl & 1 AS alive, 1 AS turns, \(stamps.sql("\(stamps.now)")) AS stamp
-                    FROM temp.\(rows) AS h JOIN _sync_row AS v ON v.r = h.r) AS f
-                JOIN _sync_row AS r ON r.r = f.r;
-                """)
-        let count = Int64(db.changesCount)
-        try replaceTurned(db, stamps)
-        return count
+        try turn(
+            db, stamps,
+            """
+            SELECT f.r, \(life), \(turnedStamp), \(number)
+            FROM (SELECT v.r, v.cl, v.cl & 1 AS alive, 1 AS turns, \(stamps.sql("\(stamps.now)")) AS stamp
+                FROM temp.\(rows) AS h JOIN _sync_row AS v ON v.r = h.r) AS f
+            JOIN _sync_row AS r ON r.r = f.r
+            """)
     }
 }

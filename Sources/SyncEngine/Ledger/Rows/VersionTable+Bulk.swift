@@ -80,17 +80,27 @@ extension VersionTable {
                 INSERT INTO _sync_row (tbl, pk, cl, hlc, sid, oseq)
                 SELECT f.tbl, f.pk, \(life), f.stamp, \(stamps.replica), f.seq
                 FROM temp._sync_fold AS f WHERE f.r IS NULL AND f.alive ORDER BY f.seq;
-                CREATE TEMP TABLE _sync_turned (r INTEGER PRIMARY KEY, cl, hlc, seq);
-                INSERT INTO temp._sync_turned
-                SELECT f.r, \(life), \(turnedStamp), f.seq
-                FROM temp._sync_fold AS f JOIN _sync_row AS r ON r.r = f.r
-                WHERE f.turns > 0 OR f.cl & 1 <> f.alive;
                 """)
-        try replaceTurned(db, stamps)
+        _ = try turn(
+            db, stamps,
+            """
+            SELECT f.r, \(life), \(turnedStamp), f.seq
+            FROM temp._sync_fold AS f JOIN _sync_row AS r ON r.r = f.r
+            WHERE f.turns > 0 OR f.cl & 1 <> f.alive
+            """)
     }
 
-    /// Gives rows the versions that `temp._sync_turned` has, and drops that.
-    static func replaceTurned(_ db: Database, _ stamps: StampRule) throws {
+    /// Gives rows as a whole versions of this replica.
+    ///
+    /// - parameter versions: The number of each row, its life, its stamp and the number of the change, as SQL.
+    /// - returns: How many there were.
+    static func turn(_ db: Database, _ stamps: StampRule, _ versions: String) throws -> Int64 {
+        try db.execute(
+            sql: """
+                CREATE TEMP TABLE _sync_turned (r INTEGER PRIMARY KEY, cl, hlc, seq);
+                INSERT INTO temp._sync_turned \(versions);
+                """)
+        let count = Int64(db.changesCount)
         try db.execute(
             sql: """
                 DELETE FROM _sync_cell WHERE r IN (SELECT r FROM temp._sync_turned);
@@ -99,6 +109,7 @@ extension VersionTable {
                 WHERE r IN (SELECT r FROM temp._sync_turned);
                 DROP TABLE temp._sync_turned;
                 """)
+        return count
     }
 
     /// Gives versions to the columns that were written in the rows of `temp._sync_fold` which stayed, but for those that

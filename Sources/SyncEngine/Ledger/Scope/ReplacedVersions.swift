@@ -6,7 +6,7 @@ import CipherStore
 /// Others may have what belongs to them, and nothing of the tail. When such a table turns out to be gone, or columns of it,
 /// the log has been folded already, and a row that was edited since the last fold says only that it was.
 struct ReplacedVersions {
-    private static let name = "temp._sync_replaced"
+    private static let name = "_sync_replaced_version"
 
     private let db: Database
     private let hasTable: Bool
@@ -27,25 +27,27 @@ struct ReplacedVersions {
         let numbers = tables.map(String.init).joined(separator: ", ")
         try db.execute(
             sql: """
-                DROP TABLE IF EXISTS \(Self.name);
-                CREATE TEMP TABLE _sync_replaced (r INTEGER, col INTEGER, sid INTEGER, oseq INTEGER);
-                INSERT INTO \(Self.name)
+                DROP TABLE IF EXISTS temp.\(Self.name);
+                CREATE TEMP TABLE \(Self.name) (r INTEGER, col INTEGER, sid INTEGER, oseq INTEGER);
+                INSERT INTO temp.\(Self.name)
                 SELECT r.r, -1, r.sid, r.oseq
                 FROM (SELECT DISTINCT tbl, pk FROM _sync_log WHERE seq > \(folded) AND tbl IN (\(numbers))) AS l
                 JOIN _sync_row AS r ON r.tbl = l.tbl AND r.pk = l.pk;
-                INSERT INTO \(Self.name)
+                INSERT INTO temp.\(Self.name)
                 SELECT c.r, c.col, c.sid, c.oseq
-                FROM \(Self.name) AS v JOIN _sync_cell AS c ON c.r = v.r WHERE v.col = -1;
+                FROM temp.\(Self.name) AS v JOIN _sync_cell AS c ON c.r = v.r WHERE v.col = -1;
                 """)
     }
 
     /// Drops what was read.
     func drop() {
         guard hasTable else { return }
-        try? db.execute(sql: "DROP TABLE IF EXISTS \(Self.name)")
+        try? db.execute(sql: "DROP TABLE IF EXISTS temp.\(Self.name)")
     }
 
     /// What to select them from, as SQL: the number `r` of the row, the column `col` or -1 for the row as a whole, and `sid`
     /// and `oseq` of its last write.
-    var source: String { hasTable ? Self.name : "(SELECT 0 AS r, 0 AS col, 0 AS sid, 0 AS oseq WHERE 0)" }
+    var source: String {
+        hasTable ? "temp.\(Self.name)" : "(SELECT 0 AS r, 0 AS col, 0 AS sid, 0 AS oseq WHERE 0)"
+    }
 }

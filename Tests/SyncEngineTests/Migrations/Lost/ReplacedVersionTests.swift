@@ -74,6 +74,33 @@ import Testing
         #expect(try c.state(["note"]) == b.state(["note"]))
     }
 
+    // MARK: Values that wait
+
+    /// A fold lists the parked values that are replaced, while the versions before it are still needed.
+    @Test(arguments: ["DROP TABLE note", Self.rebuild])
+    func aValueOfAnotherTableThatWaitsStandsNotAgainstIt(change: String) throws {
+        let a = try stores.create()
+        try a.insert(1, "one")
+        try a.execute("INSERT INTO tag (id, name) VALUES (?, 'of a')", [key(7)])
+        let b = try stores.clone(a, as: "b.db")
+        try b.migrate("more") { try $0.execute(sql: "ALTER TABLE tag ADD COLUMN more TEXT") }
+        try b.execute("UPDATE tag SET more = 'waits'")
+        try a.sync(b)
+        #expect(try a.value("SELECT val FROM _sync_shadow") == "waits")
+        try a.execute("UPDATE note SET body = 'gone'")
+        try a.changeUnobserved(change)
+        try a.sync(b)
+        try b.execute("UPDATE tag SET name = 'of b'")
+        try a.sync(b)
+        #expect(try a.value("SELECT name FROM tag") == "of b")
+        let waiting = """
+            SELECT val FROM _sync_shadow WHERE tbl = (SELECT tbl FROM _sync_table WHERE name = 'tag')
+            """
+        #expect(try a.value(waiting) == "waits")
+        #expect(try b.titles() == ["one"])
+        for replica in [a, b] { #expect(try replica.problems() == []) }
+    }
+
     // MARK: Columns
 
     private static let rebuild = """
