@@ -271,4 +271,21 @@ import Testing
             }
         }
     }
+
+    /// Any program can give a trigger the name of one that tracks a table.
+    @Test func aCaptureTriggerOfAnyTextGoesOnWithoutTheColumn() throws {
+        let queue = try open(
+            """
+            CREATE TABLE t (k PRIMARY KEY, a, b); CREATE TABLE l (m);
+            CREATE TRIGGER _sync_i_1 AFTER INSERT ON t BEGIN
+                INSERT INTO l SELECT 1 AS of WHERE NEW.b IS NULL AND NEW.a IN (SELECT x.m FROM l AS x JOIN l AS y ON 1);
+            END;
+            """)
+        try queue.write { db in
+            try ColumnDropping(db: db, table: "t", column: "b").emulate()
+            try db.execute(sql: "INSERT INTO l VALUES (2); INSERT INTO t VALUES (1, 2)")
+            let written = try Int.fetchAll(db, sql: "SELECT m FROM l ORDER BY m")
+            #expect(written == [1, 2])
+        }
+    }
 }

@@ -40,8 +40,9 @@ struct CaptureTriggerText {
         var sql = SQLTokens(text)
         let tokens = sql.tokens
         guard tokens.contains(where: { $0.isName(column) }) else { return nil }
-        if let of = tokens.firstIndex(where: { $0.isKeyword("of") }),
-            let on = tokens[of...].firstIndex(where: { $0.isKeyword("on") })
+        // What a trigger does can have both words as well, and no name there is one of this list.
+        if let on = tokens.firstIndex(where: { $0.isKeyword("on") }),
+            let of = tokens[..<on].firstIndex(where: { $0.isKeyword("of") })
         {
             let names = tokens[(of + 1)..<on].filter { !$0.isSymbol(",") }
             let others = names.filter { !$0.isName(column) }

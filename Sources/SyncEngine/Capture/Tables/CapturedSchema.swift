@@ -75,8 +75,9 @@ struct CapturedSchema {
         else { return nil }
         var columns: [Int: String] = [:]
         for (kind, text) in programs.texts where kind.hasPrefix("u") {
-            guard let group = Int(kind.dropFirst()) else { continue }
-            for (bit, column) in CaptureTriggerNames.columns(in: text) {
+            guard let group = Self.group(kind.dropFirst()) else { continue }
+            for (bit, column) in CaptureTriggerNames.columns(in: text)
+            where (0..<ChangeLog.columnsPerGroup).contains(bit) {
                 columns[group * ChangeLog.columnsPerGroup + bit] = column
             }
         }
@@ -84,5 +85,14 @@ struct CapturedSchema {
         self.key = key
         self.columns = columns
         texts = Set(programs.texts.values)
+    }
+
+    /// The group of columns that the name of a trigger says.
+    ///
+    /// - returns: nil for what this program does not name so. Files bring along triggers of any name, and of any text.
+    private static func group(_ digits: Substring) -> Int? {
+        let groups = 0..<(Int.max / ChangeLog.columnsPerGroup)
+        guard let group = Int(digits), String(group) == digits, groups.contains(group) else { return nil }
+        return group
     }
 }
