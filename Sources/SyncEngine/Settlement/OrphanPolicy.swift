@@ -24,10 +24,12 @@ struct OrphanPolicies {
     let db: Database
     let environment: SyncEnvironment
     private let policies: [Int64: OrphanPolicy]
+    private let deletions: UnfoldedDeletions
 
     init(_ db: Database, _ environment: SyncEnvironment) throws {
         self.db = db
         self.environment = environment
+        deletions = UnfoldedDeletions(db)
         policies = Dictionary(
             try Row.fetchAll(db, sql: "SELECT tbl, policy FROM _sync_orphan_policy").map {
                 (
@@ -72,6 +74,7 @@ struct OrphanPolicies {
                 try keep(table, orphan.key)
                 try table.delete(key)
                 try edits.log(table.table.number, key, ChangeLog.Operation.delete)
+                deletions.add(table.table.number, key.value.databaseValue)
             case .setNull:
                 guard let name = reference.keyColumn,
                     let column = table.table.presentColumns.first(where: {
@@ -114,20 +117,22 @@ struct OrphanPolicies {
     private func isDeleted(_ key: OwnedValue, of reference: ForeignKey) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT max(r.cl & 1 AND NOT EXISTS (
-                    SELECT 1 FROM _sync_log AS l WHERE l.seq > (SELECT folded FROM _sync_state)
-                        AND l.tbl = r.tbl AND l.pk = r.pk AND l.op = \(ChangeLog.Operation.delete)))
-                FROM _sync_row AS r WHERE r.tbl = ?1 AND r.pk = ?2\(reference.collate)
+                SELECT r.cl & 1, r.pk FROM _sync_row AS r
+                WHERE r.tbl = ?1 AND r.pk = ?2\(reference.collate)
                 """)
         statement.reset()
         defer { statement.reset() }
         return try withExtendedLifetime(key) {
             _ = RawBinding.int64(statement.sqliteStatement, 1, reference.parent.number)
             key.value.bind(statement.sqliteStatement, 2)
-            guard try statement.step(), case .integer(0) = WireValue(statement.sqliteStatement, 0) else {
-                return false
+            var isKnown = false
+            while try statement.step() {
+                isKnown = true
+                if case .integer(0) = WireValue(statement.sqliteStatement, 0) { continue }
+                let spelling = WireValue(statement.sqliteStatement, 1).databaseValue
+                guard try deletions.contains(reference.parent.number, spelling) else { return false }
             }
-            return true
+            return isKnown
         }
     }
 }
