@@ -233,6 +233,54 @@ import Testing
         #expect(versions.count >= forms.count / 2)
     }
 
+    /// Few masks stand in the statement, and many of a long tail in a table; a short tail is joined with all columns.
+    @Test(arguments: [0, 1, 2, 6, 16, 17, 60, 200], [0, Int.max])
+    func theColumnsOfMasksAreTheSameHoweverTheyAreLookedUp(formCount: Int, longTailCount: Int) throws {
+        let columns = (1..<130).map { "c\($0)" }.joined(separator: ", ")
+        let a = try stores.create(
+            "a.db", schema: "CREATE TABLE wide (id BLOB PRIMARY KEY, \(columns))", tables: ["wide"])
+        let random = stores.clock.environment.random
+        let update = ChangeLog.Operation.update
+        let rewrite = ChangeLog.Operation.rewrite
+        let kinds = [update, rewrite, ChangeLog.Operation.insert, update, ChangeLog.Operation.delete]
+        try a.queue.write { db in
+            let known = try Int.fetchSet(db, sql: "SELECT col FROM _sync_column WHERE tbl = 1")
+            #expect(known.count == 129)
+            for operations in [[update], [update, rewrite]] {
+                let last = try Int64.fetchOne(db, sql: "SELECT max(seq) FROM _sync_log") ?? 0
+                var expected: [[Int64]] = []
+                for entry in 0..<(formCount * 2) {
+                    let kind = kinds[entry % formCount % kinds.count]
+                    let group = Int(random() % 3)
+                    let bits = (0...(entry % 3)).map { _ in Int(random() % 60) }
+                    let mask = bits.reduce(Int64(0)) { $0 | 1 << Int64($1) }
+                    let number = last + 1 + Int64(entry)
+                    try db.execute(
+                        sql: "INSERT INTO _sync_log (seq, tbl, op, pk, mask, ms) VALUES (?, 1, ?, ?, ?, 0)",
+                        arguments: [
+                            number, kind | group << ChangeLog.Operation.groupShift, key(1), mask,
+                        ])
+                    guard operations.contains(kind) else { continue }
+                    let written = Set(bits.map { group * ChangeLog.columnsPerGroup + $0 })
+                    expected += written.intersection(known).sorted().map { [number, Int64($0)] }
+                }
+                let written = try WrittenColumns(
+                    db, after: last, operations, longTailCount: longTailCount)
+                let found = try Row.fetchAll(
+                    db,
+                    sql: """
+                        SELECT l.seq, c.col FROM _sync_log AS l \(written.join) WHERE l.seq > ? ORDER BY l.seq, c.col
+                        """, arguments: [last]
+                ).map { [try $0.decode(Int64.self, atIndex: 0), try $0.decode(Int64.self, atIndex: 1)] }
+                #expect(found == expected)
+                written.finish()
+                let left = try Int.fetchOne(
+                    db, sql: "SELECT count(*) FROM sqlite_temp_master WHERE name = '_sync_written'")
+                #expect(left == 0)
+            }
+        }
+    }
+
     private func versionsOfCells(_ replica: TestReplica) throws -> [[Int64]] {
         try replica.queue.read { db in
             try Row.fetchAll(

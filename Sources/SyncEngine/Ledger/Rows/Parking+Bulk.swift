@@ -15,6 +15,7 @@ extension Parking {
     /// - parameter folded: The last entry of the log before those of the fold.
     static func listReplacedByFold(_ db: Database, after folded: Int64) throws {
         let written = try WrittenColumns(db, after: folded, [ChangeLog.Operation.update])
+        defer { written.finish() }
         try db.execute(
             sql: """
                 DROP TABLE IF EXISTS temp._sync_replaced;

@@ -28,6 +28,7 @@ extension VersionTable {
     /// - returns: False when a row was not known; nothing was changed then.
     static func foldUpdates(_ db: Database, after folded: Int64, _ stamps: StampRule) throws -> Bool {
         let written = try WrittenColumns(db, after: folded, [ChangeLog.Operation.update])
+        defer { written.finish() }
         do {
             // The number of a row that is not known, or not alive, is NULL, which the table refuses, and so is a
             // stamp beyond the last one: a row begins a new life then.
@@ -122,6 +123,7 @@ extension VersionTable {
     ) throws {
         let rewrite = ChangeLog.Operation.rewrite
         let written = try WrittenColumns(db, after: folded, [ChangeLog.Operation.update, rewrite])
+        defer { written.finish() }
         let isSeparate = """
             EXISTS (SELECT 1 FROM _sync_policy AS y WHERE y.tbl = u.tbl AND y.col = u.col AND y.kind IN (\(ColumnPolicy.Kind.separateWords)))
             """
