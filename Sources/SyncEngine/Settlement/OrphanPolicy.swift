@@ -74,7 +74,6 @@ struct OrphanPolicies {
                 try keep(table, orphan.key)
                 try table.delete(key)
                 try edits.log(table.table.number, key, ChangeLog.Operation.delete)
-                deletions.add(table.table.number, key.value.databaseValue)
             case .setNull:
                 guard let name = reference.keyColumn,
                     let column = table.table.presentColumns.first(where: {

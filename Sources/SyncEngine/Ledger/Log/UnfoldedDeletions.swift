@@ -3,7 +3,7 @@ import CipherStore
 /// The rows whose deletions have no version yet.
 ///
 /// The log has no index of rows. To look into its tail for each row that is asked for takes longer, the more rows a settlement
-/// deletes, each of which makes the tail longer. So the tail is read once, if ever.
+/// deletes, each of which makes the tail longer. So each entry of the tail is read once.
 final class UnfoldedDeletions {
     private struct Key: Hashable {
         var table: Int64
@@ -11,28 +11,36 @@ final class UnfoldedDeletions {
     }
 
     private let db: Database
-    private var keys: Set<Key>?
+    private var keys: Set<Key> = []
+    /// The last entry that was read; nil when none was.
+    private var last: Int64?
 
     init(_ db: Database) { self.db = db }
 
     /// Whether the deletion of a row has no version yet.
     func contains(_ table: Int64, _ key: DatabaseValue) throws -> Bool {
-        try loaded().contains(Key(table: table, key: key))
+        try readOn()
+        return keys.contains(Key(table: table, key: key))
     }
 
-    /// Notes a deletion that was logged since then.
-    func add(_ table: Int64, _ key: DatabaseValue) { keys?.insert(Key(table: table, key: key)) }
-
-    private func loaded() throws -> Set<Key> {
-        if let keys { return keys }
-        let rows = try Row.fetchAll(
-            db,
+    /// Reads what was logged since then, by whoever it was.
+    private func readOn() throws {
+        let newest =
+            try Int64.fetchOne(
+                db.cachedStatement(sql: "SELECT coalesce(max(seq), 0) FROM _sync_log")) ?? 0
+        // What was rolled back is not there, and its numbers are given again.
+        if let last, newest < last { (keys, self.last) = ([], nil) }
+        guard last.map({ $0 < newest }) ?? true else { return }
+        let statement = try db.cachedStatement(
             sql: """
                 SELECT tbl, pk FROM _sync_log
-                WHERE seq > (SELECT folded FROM _sync_state) AND op = ? AND typeof(tbl) = 'integer'
-                """, arguments: [ChangeLog.Operation.delete])
-        let read = Set(try rows.map { Key(table: try $0.decode(atIndex: 0), key: $0.databaseValues[1]) })
-        keys = read
-        return read
+                WHERE seq > coalesce(?, (SELECT folded FROM _sync_state)) AND seq <= ? AND op = ?
+                    AND typeof(tbl) = 'integer'
+                """)
+        let rows = try Row.fetchCursor(statement, arguments: [last, newest, ChangeLog.Operation.delete])
+        while let row = try rows.next() {
+            keys.insert(Key(table: try row.decodeStrictly(atIndex: 0), key: row.databaseValues[1]))
+        }
+        last = newest
     }
 }
