@@ -42,7 +42,7 @@ struct UntrackedRows {
         let key = table.qualifiedKey
         return """
             \(TableDefinition.isUUID(key)) AND NOT EXISTS (
-                SELECT 1 FROM _sync_row AS r WHERE r.tbl = \(table.number) AND r.pk = \(key) AND r.cl & 1)
+                SELECT 1 FROM _sync_row AS r WHERE r.tbl = \(table.number) AND r.pk = \(table.untypedKey()) AND r.cl & 1)
             """
     }
 }

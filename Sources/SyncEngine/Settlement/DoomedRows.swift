@@ -37,7 +37,7 @@ struct DoomedRows {
         return """
             NOT EXISTS (
                 SELECT 1 FROM temp.\(name) AS d
-                WHERE d.tbl = \(table.number) AND d.pk = p.\(table.key.quotedDatabaseIdentifier))
+                WHERE d.tbl = \(table.number) AND d.pk = \(table.untypedKey(of: "p")))
             """
     }
 }

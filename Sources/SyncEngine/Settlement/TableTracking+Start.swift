@@ -71,7 +71,7 @@ extension TableTracking {
     /// Logs what rows of peers hold here in columns of which these say nothing, because they lack them.
     private func logValuesThatPeersLack(of table: SyncedTable, _ definition: TableDefinition) throws {
         let isOfPeers = """
-            EXISTS (SELECT 1 FROM _sync_shadow AS w WHERE w.tbl = \(table.number) AND w.pk = \(table.qualifiedKey))
+            EXISTS (SELECT 1 FROM _sync_shadow AS w WHERE w.tbl = \(table.number) AND w.pk = \(table.untypedKey()))
             """
         try logValues(
             of: table, inColumns: Set(definition.columns.map { $0.identifierKey }), definition,

@@ -106,7 +106,7 @@ extension TableTracking {
         return """
             (EXISTS (
                 SELECT 1 FROM _sync_row AS v
-                WHERE v.tbl = \(kept.number) AND v.pk = \(key) AND \(isKnown("v"))
+                WHERE v.tbl = \(kept.number) AND v.pk = +\(key) AND \(isKnown("v"))
                   AND NOT EXISTS (
                     SELECT 1 FROM _sync_cell AS w WHERE w.r = v.r AND NOT \(isKnown("w")) \(condition))))
             """

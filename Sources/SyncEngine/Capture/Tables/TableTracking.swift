@@ -18,7 +18,7 @@ struct TableTracking {
         // tracked before; what was written to it since then had no trigger.
         let wasHere = """
             \(isKnown) AND NOT EXISTS (
-                SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = \(table.number) AND s.pk = \(table.qualifiedKey))
+                SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = \(table.number) AND s.pk = \(table.untypedKey()))
             """
         for (group, columns) in Dictionary(grouping: table.presentColumns, by: Self.group) {
             let operation = ChangeLog.Operation.update | group << ChangeLog.Operation.groupShift
@@ -115,7 +115,7 @@ struct TableTracking {
                     \(condition) AND NOT \(Self.isDefault(value, of: column, definition, affinities))
                     AND NOT EXISTS (
                         SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = \(table.number) AND s.col = \(column.number)
-                          AND s.pk = \(table.qualifiedKey))
+                          AND s.pk = \(table.untypedKey()))
                     """)
         }
     }

@@ -143,7 +143,7 @@ extension TableTracking {
         let key = table.key.quotedDatabaseIdentifier
         let old = kept.key.quotedDatabaseIdentifier
         let isAlive =
-            "EXISTS (SELECT 1 FROM _sync_row AS r WHERE r.tbl = \(table.number) AND r.pk = t.\(key) AND r.cl & 1)"
+            "EXISTS (SELECT 1 FROM _sync_row AS r WHERE r.tbl = \(table.number) AND r.pk = \(table.untypedKey(of: "t")) AND r.cl & 1)"
         let conditions =
             ["k.\(old) IS NULL", "b.\(old) IS NOT NULL", "NOT \(isAlive)"] + again.isUnchanged
         return try DatabaseValue.fetchAll(

@@ -125,6 +125,16 @@ struct SyncedTable {
     /// the `pk` of the metadata.
     var qualifiedKey: String { "\(qualifiedName).\(key.quotedDatabaseIdentifier)" }
 
+    /// The key in SQL, as the right side of a comparison with a key of the metadata, in a subquery that looks for it there.
+    ///
+    /// Keys of the metadata have no type. A key of the affinity NUMERIC, such as `id UUID`, would turn them into numbers in
+    /// the comparison, which no index of theirs serves. `+` takes the type away, and a UUID is no number.
+    ///
+    /// - parameter alias: What the statement calls the table, if it has another name there.
+    func untypedKey(of alias: String? = nil) -> String {
+        "+" + (alias.map { "\($0).\(key.quotedDatabaseIdentifier)" } ?? qualifiedKey)
+    }
+
     /// What others are told that the key is called.
     ///
     /// Others may have a column of the key's name, because they call their key otherwise, or because somebody said so before

@@ -121,7 +121,7 @@ struct RowCheck {
                 SELECT count(*) FROM \(table.qualifiedName) AS t
                 WHERE \(TableDefinition.isUUID("t.\(key)"))
                   AND NOT EXISTS (
-                      SELECT 1 FROM _sync_row AS r WHERE r.tbl = \(table.number) AND r.pk = t.\(key) AND r.cl & 1)
+                      SELECT 1 FROM _sync_row AS r WHERE r.tbl = \(table.number) AND r.pk = \(table.untypedKey(of: "t")) AND r.cl & 1)
                   AND NOT (\(isPending(table, "t.\(key)")))
                 """)
         // Rows that an earlier program left out are listed by the next synchronization.
