@@ -139,9 +139,13 @@ struct WakingRows {
         let numbers = Set(concerned.map(\.number))
         let concerned = references.filter { numbers.contains($0.child.number) }
         guard !concerned.isEmpty else { return }
-        for reference in concerned { try wakeChildren(of: reference, changed) }
         let descendants = try WakingDescendants(db, concerned)
         defer { descendants.finish() }
+        for reference in concerned {
+            try wakeChildren(of: reference, changed)
+            guard policies[reference.child.number] != .hold else { continue }
+            try descendants.wakeOrphans(ofDeadRowsBy: reference)
+        }
         try descendants.wake(requireTime)
     }
 
@@ -164,11 +168,12 @@ struct WakingRows {
                 WHERE p.\(parent.key.quotedDatabaseIdentifier) = h.other_pk)
             """,
         ]
-        if policies[reference.child.number] != .hold {
+        // Where the key has a collation, no index finds the spellings of a dead row: see `wakeOrphans(ofDeadRowsBy:)`.
+        if reference.collate.isEmpty, policies[reference.child.number] != .hold {
             conditions.append(
                 """
                 EXISTS (SELECT 1 FROM _sync_row AS r
-                    WHERE r.tbl = h.other_tbl AND r.pk = h.other_pk\(reference.collate) AND r.cl & 1 = 0)
+                    WHERE r.tbl = h.other_tbl AND r.pk = h.other_pk AND r.cl & 1 = 0)
                 """)
         }
         try wake(
@@ -190,7 +195,8 @@ struct WakingRows {
 }
 
 /// Wakes the children of rows that are awake, and the children of these: however deep they are, in one statement. One for each
-/// generation would read all rows that wait as often as there are generations.
+/// generation would read all rows that wait as often as there are generations. Where parents' keys have a collation, it lists
+/// the orphans by it, and wakes those of dead rows too.
 private struct WakingDescendants {
     private static let keys = "_sync_waking_key"
     private static let orphans = "_sync_waking_orphan"
@@ -241,6 +247,24 @@ private struct WakingDescendants {
         for number in collations.indices {
             try? db.execute(sql: "DROP TABLE IF EXISTS temp.\(Self.orphans)\(number)")
         }
+    }
+
+    /// Wakes orphans of which a row was deleted that may be their parent, where the parent's key takes several spellings for
+    /// the same. The rows that are known of the parent's table are read once, and none of them where no orphan waits.
+    func wakeOrphans(ofDeadRowsBy reference: ForeignKey) throws {
+        guard !reference.collate.isEmpty, let number = collations.firstIndex(of: reference.collate) else {
+            return
+        }
+        let orphans = "temp.\(Self.orphans)\(number)"
+        let (parent, child) = (reference.parent.number, reference.child.number)
+        try db.execute(
+            sql: """
+                INSERT OR IGNORE INTO temp._sync_woken
+                SELECT h.tbl, h.pk FROM (SELECT 1 FROM \(orphans) WHERE tbl = \(child) AND other_tbl = \(parent) LIMIT 1) AS any
+                CROSS JOIN _sync_row AS r ON r.tbl = \(parent) AND r.cl & 1 = 0
+                CROSS JOIN \(orphans) AS h
+                ON h.tbl = \(child) AND \(Self.waits) AND h.other_pk = r.pk\(reference.collate) AND h.other_tbl = r.tbl
+                """)
     }
 
     func wake(_ requireTime: () throws -> Void) throws {

@@ -132,6 +132,38 @@ import Testing
         }
     }
 
+    /// The orphan waits because its parent does, until somebody deletes that.
+    @Test(arguments: [OrphanPolicy.delete, .setNull], ["NOCASE", "RTRIM", "BINARY"])
+    func anOrphanThatWaitsIsWokenByTheDeletionOfItsParentInAnySpelling(
+        _ policy: OrphanPolicy, _ collation: String
+    ) throws {
+        let stores = try TestStores()
+        let schema = """
+            CREATE TABLE p (id TEXT PRIMARY KEY COLLATE \(collation), u UNIQUE);
+            CREATE TABLE c (id BLOB PRIMARY KEY, p TEXT REFERENCES p, name);
+            """
+        let a = try stores.create(schema: schema, tables: ["p", "c"])
+        let b = try stores.clone(a, as: "b.db")
+        let c = try stores.clone(a, as: "c.db")
+        for replica in [a, b, c] { try replica.synchronizer.setOrphanPolicy(policy, for: "c") }
+        try a.execute("INSERT INTO p VALUES ('0190F5FE-7C00-7A00-8000-00000000000A', 'x')")
+        try b.execute("INSERT INTO p VALUES ('0190F5FE-7C00-7A00-8000-00000000000B', 'x')")
+        try c.sync(b)
+        let spelling = ["NOCASE": "lower(id)", "RTRIM": "id || '  '"][collation] ?? "id"
+        try c.execute("INSERT INTO c SELECT \(k(1)), \(spelling), 'child' FROM p")
+        try a.sync(c, .pull)
+        let reasons = try a.synchronizer.parkedRows().map(\.reason)
+        #expect(reasons.contains(.missingParent))
+        #expect(try a.dump(["c"]) == [])
+        try b.execute("DELETE FROM p")
+        try a.sync(b)
+        #expect(try a.synchronizer.parkedRows().isEmpty)
+        #expect(try a.dump(["c"]).count == (policy == .delete ? 0 : 1))
+        try a.sync(b)
+        #expect(try a.dump(["p", "c"]) == b.dump(["p", "c"]))
+        #expect(try a.problems() == [])
+    }
+
     @Test func aRowWhoseKeyRefersToAnotherColumnIsHeld() throws {
         let stores = try TestStores()
         let schema = """
