@@ -12,8 +12,7 @@ struct CounterFold {
     let tables: [Int64: SeparateColumns]
     /// A random number, which tells this fold from one of a copy of the file.
     let nonce: UInt32
-    /// The stamp of a time, as SQL.
-    let stamp: (String) -> String
+    let stamps: StampRule
 
     /// What was written to counters of a row.
     private struct Write {
@@ -139,7 +138,7 @@ struct CounterFold {
     }
 
     private func setVersion(_ write: Write, column: Int) throws {
-        let stamp = write.isRewrite ? "0" : stamp("\(write.milliseconds)")
+        let stamp = write.isRewrite ? 0 : stamps.stamp(write.milliseconds)
         try VersionTable.foldCell(
             db, row: write.row, column: column, stamp: stamp, replica: metadata.selfNumber,
             sequence: write.sequence)

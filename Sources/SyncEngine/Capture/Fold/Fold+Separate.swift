@@ -11,7 +11,7 @@ extension Fold {
         guard !tables.isEmpty else { return }
         try CounterFold(
             db: db, metadata: metadata, tables: tables,
-            nonce: UInt32(truncatingIfNeeded: environment.random()), stamp: stamps.sql
+            nonce: UInt32(truncatingIfNeeded: environment.random()), stamps: stamps
         ).run(hasUpdates: hasUpdates)
     }
 }

@@ -150,18 +150,28 @@ extension VersionTable {
     /// Gives a column of a row the version of a write that came after what the row has.
     ///
     /// - parameters:
-    ///     - stamp: The time of the write as a timestamp, in SQL.
+    ///     - stamp: The time of the write as a timestamp.
     ///     - replica: The number of its author.
     static func foldCell(
-        _ db: Database, row: Int64, column: Int, stamp: String, replica: Int64, sequence: Int64
+        _ db: Database, row: Int64, column: Int, stamp: Int64, replica: Int64, sequence: Int64
     ) throws {
-        try db.execute(
+        // One text for all rows: to prepare it takes longer than to run it.
+        let statement = try db.cachedStatement(
             sql: """
                 INSERT OR REPLACE INTO _sync_cell (r, col, hlc, sid, oseq)
-                SELECT r.r, \(column), min(\(AdmissionLimits.timestampMax), max(\(stamp), r.hlc + 1, coalesce(c.hlc + 1, 0))), \(replica), \(sequence)
-                FROM _sync_row AS r LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = \(column)
-                WHERE r.r = \(row)
+                SELECT r.r, ?2, min(\(AdmissionLimits.timestampMax), max(?3, r.hlc + 1, coalesce(c.hlc + 1, 0))), ?4, ?5
+                FROM _sync_row AS r LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = ?2
+                WHERE r.r = ?1
                 """)
+        statement.reset()
+        let raw = statement.sqliteStatement
+        _ = RawBinding.int64(raw, 1, row)
+        _ = RawBinding.int64(raw, 2, Int64(column))
+        _ = RawBinding.int64(raw, 3, stamp)
+        _ = RawBinding.int64(raw, 4, replica)
+        _ = RawBinding.int64(raw, 5, sequence)
+        while try statement.step() {}
+        statement.reset()
     }
 
     // MARK: Identities and numbers
