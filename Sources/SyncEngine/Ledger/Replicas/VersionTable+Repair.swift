@@ -30,4 +30,31 @@ extension VersionTable {
             JOIN _sync_row AS r ON r.r = f.r
             """)
     }
+
+    // MARK: Deletions
+
+    /// Forgets the deletions below the floor.
+    ///
+    /// - returns: How many there were.
+    static func forgetDeletions(_ db: Database) throws -> Int64 {
+        try db.execute(
+            sql: """
+                DELETE FROM _sync_row WHERE NOT cl & 1 AND oseq <=
+                    coalesce((SELECT f.oseq FROM _sync_floor AS f WHERE f.sid = _sync_row.sid), 0)
+                """)
+        return Int64(db.changesCount)
+    }
+
+    /// Forgets the deletions below the floor of one table.
+    ///
+    /// - returns: How many there were.
+    static func forgetDeletions(_ db: Database, of table: Int64) throws -> Int64 {
+        try db.execute(
+            sql: """
+                DELETE FROM _sync_row WHERE tbl = ? AND NOT cl & 1 AND oseq <=
+                    coalesce((SELECT c.floor FROM _sync_coverage AS c
+                        WHERE c.tbl = _sync_row.tbl AND c.sid = _sync_row.sid), 0)
+                """, arguments: [table])
+        return Int64(db.changesCount)
+    }
 }
