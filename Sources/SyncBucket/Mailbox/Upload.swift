@@ -50,10 +50,9 @@ struct Upload {
     func sendConditionally(_ request: BucketRequest, digest: String) throws -> String? {
         var request = request
         let isConditional = !replacing && state.has(.conditionalWrite)
-        if isConditional {
-            request.headers.append(("if-none-match", "*"))
-            request.accepted = [412, 501]
-        }
+        if isConditional { request.headers.append(("if-none-match", "*")) }
+        // Only of the condition it makes sense that the server does not know it, or that it does not hold.
+        request.accepted = isConditional ? [412, 501] : []
         let outcome = try state.client.send(request, check: check)
         switch outcome.answer.status {
         case 412:

@@ -105,6 +105,17 @@ import Testing
         #expect(conditions == [true, false, false])
     }
 
+    @Test func aWriteThatIsRefusedWithoutTheConditionTooIsNotTakenForDone() throws {
+        let script = try ScriptedMailbox(
+            empty, .error(501, "NotImplemented"), .error(501, "NotImplemented"), empty)
+        _ = try script.mailbox.folders()
+        let error = #expect(throws: MailboxError.self) { try script.write("text") }
+        #expect(error?.code == .failed && error?.message.contains("501") == true)
+        let files = try script.mailbox.files(in: script.path.folder)
+        #expect(files.isEmpty)
+        #expect(script.carrier.requests.map(\.method) == ["GET", "PUT", "PUT", "GET"])
+    }
+
     @Test func aServerWithoutConditionsPutsPartsTogetherWithoutThem() throws {
         let part = ScriptedCarrier.Step.status(200, [("etag", "\"p\"")])
         let script = try ScriptedMailbox(
