@@ -32,12 +32,17 @@ public struct BucketError: Error, Equatable, Sendable, CustomStringConvertible {
     public let hint: String?
     /// The region that the bucket is in, for `wrongRegion`.
     public let region: String?
+    /// Whether it may be over without anybody doing anything: a clock that is wrong when a machine starts is set soon.
+    package let mayPass: Bool
 
-    init(_ code: Code, _ message: String, hint: String? = nil, region: String? = nil) {
+    init(
+        _ code: Code, _ message: String, hint: String? = nil, region: String? = nil, mayPass: Bool = false
+    ) {
         self.code = code
         self.message = message
         self.hint = hint
         self.region = region
+        self.mayPass = mayPass
     }
 
     /// The message.

@@ -17,7 +17,9 @@ extension ErrorAnswer {
             "InvalidSecurity", "NotSignedUp":
             return BucketError(
                 .credentialsRefused, "\(bucket): the provider does not know the key (\(code))",
-                hint: "the key may be another provider's, or have ended")
+                hint: "the key may be another provider's, or have ended",
+                // Another program may renew it where it lies.
+                mayPass: isOfExpiredCredentials)
         case "SignatureDoesNotMatch":
             return BucketError(
                 .credentialsRefused, "\(bucket): the provider refuses the signature (\(code))",
@@ -58,7 +60,8 @@ extension ErrorAnswer {
                 "\(bucket): the clock here is \(minutes) min \(seconds < 0 ? "behind" : "ahead of") the provider's"
         }
         return BucketError(
-            .clockSkewed, text, hint: "set the clock of this machine; it may be up to 15 minutes off")
+            .clockSkewed, text, hint: "set the clock of this machine; it may be up to 15 minutes off",
+            mayPass: true)
     }
 
     /// The error of a bucket that is not where it was looked for.

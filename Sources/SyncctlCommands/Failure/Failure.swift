@@ -10,11 +10,16 @@ package struct Failure: Error, Equatable, Sendable {
     package var message: String
     package var hints: [String]
     package var status: ExitStatus
+    /// Whether it may be over without anybody doing anything, whatever the status says of others.
+    private let passes: Bool
 
-    package init(_ message: String, hints: [String] = [], status: ExitStatus = .failure) {
+    package init(
+        _ message: String, hints: [String] = [], status: ExitStatus = .failure, passes: Bool = false
+    ) {
         self.message = message
         self.hints = hints
         self.status = status
+        self.passes = passes
     }
 
     /// The command line is wrong.
@@ -27,8 +32,9 @@ package struct Failure: Error, Equatable, Sendable {
 
     /// Whether another attempt may succeed without anybody doing anything about it.
     package var mayPass: Bool {
-        ![.usage, .noKeyOpens, .remoteRefused, .versionMismatch, .integrityFailed, .cancelled]
-            .contains(status)
+        passes
+            || ![.usage, .noKeyOpens, .remoteRefused, .versionMismatch, .integrityFailed, .cancelled]
+                .contains(status)
     }
 
     /// A failed system call, as `<message>: <the system's text>`.

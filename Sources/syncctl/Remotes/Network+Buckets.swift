@@ -57,7 +57,8 @@ extension Failure {
             case .invalidCredentials: .failure
             default: .remoteRefused
             }
-        self.init(error.message, hints: error.hint.map { [$0] } ?? [], status: status)
+        self.init(
+            error.message, hints: error.hint.map { [$0] } ?? [], status: status, passes: error.mayPass)
     }
 
     /// The words for a place that does not do what it was asked for.

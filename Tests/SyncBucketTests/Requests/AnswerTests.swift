@@ -218,6 +218,17 @@ import Testing
         #expect(other?.message.contains("ahead of") == true && other?.hint?.contains("set the clock") == true)
     }
 
+    @Test func whatMayBeOverByItselfIsToldFromWhatIsNot() throws {
+        let skewed = try error(.error(403, "RequestTimeTooSkewed"))
+        #expect(skewed?.code == .clockSkewed && skewed?.mayPass == true)
+        let script = try ScriptedMailbox(.error(400, "ExpiredToken"), .error(400, "ExpiredToken"))
+        let ended = #expect(throws: BucketError.self) { try script.mailbox.folders() }
+        #expect(ended?.code == .credentialsRefused && ended?.mayPass == true)
+        for code in ["AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch"] {
+            #expect(try error(.error(403, code))?.mayPass == false)
+        }
+    }
+
     @Test func nothingThatAServerSaysIsTakenOver() throws {
         for step in [
             .error(400, "Odd\u{1B}[31m"), .error(403, TestCredentials.secret),

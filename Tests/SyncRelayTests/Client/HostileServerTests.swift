@@ -82,6 +82,8 @@ import Testing
             try await blocking { _ = try mailbox.folders() }
         }
         #expect(error?.code == .wrongCertificate && error?.message.contains("expired") == true)
+        // The clock may be the one that is wrong.
+        #expect(error?.mayPass == true)
         #expect(server.requestCount == 0)
     }
 

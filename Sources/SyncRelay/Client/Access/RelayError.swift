@@ -34,6 +34,8 @@ public struct RelayError: Error, Equatable, Sendable, CustomStringConvertible {
     public let message: String
     /// What to do about it; nil when the message says so.
     public let hint: String?
+    /// Whether it may be over without anybody doing anything: a clock that is wrong when a machine starts is set soon.
+    package private(set) var mayPass = false
 
     /// Makes an error.
     ///
@@ -43,6 +45,13 @@ public struct RelayError: Error, Equatable, Sendable, CustomStringConvertible {
     ///     - hint: What to do about it.
     public init(_ code: Code, _ message: String, hint: String? = nil) {
         (self.code, self.message, self.hint) = (code, message, hint)
+    }
+
+    /// The same error as one that may be over without anybody doing anything.
+    package var passing: RelayError {
+        var error = self
+        error.mayPass = true
+        return error
     }
 
     /// What helps where the certificate of an authority was to be known by its fingerprint.

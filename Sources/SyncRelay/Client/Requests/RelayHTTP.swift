@@ -18,6 +18,8 @@ final class RelayHTTP: RelayCarrier {
     private let address: RelayAddress
     private let options: RelayClient.Options
     private let made = Mutex<HTTPClient?>(nil)
+    /// The certificate that is pinned, once it was fetched.
+    private let pinnedCertificate = Mutex<NIOSSLCertificate?>(nil)
 
     init(_ address: RelayAddress, _ options: RelayClient.Options) {
         (self.address, self.options) = (address, options)
@@ -89,29 +91,44 @@ final class RelayHTTP: RelayCarrier {
                 """, hint: RelayError.trustAuthority)
         }
         let certificate = try NIOSSLCertificate(bytes: bytes, format: .der)
-        let now = Date().timeIntervalSince1970
-        guard now >= TimeInterval(certificate.notValidBefore), now <= TimeInterval(certificate.notValidAfter)
-        else {
-            throw RelayError(
-                .wrongCertificate,
-                "the certificate of \(address.authority) has expired, or is not valid yet by this clock",
-                hint: "whoever runs the relay renews it, unless the clock of this system is wrong")
-        }
+        guard Self.isInItsTime(certificate) else { throw expiredCertificate }
+        pinnedCertificate.withLock { $0 = certificate }
         return certificate
     }
 
+    private static func isInItsTime(_ certificate: NIOSSLCertificate) -> Bool {
+        let now = Date().timeIntervalSince1970
+        return now >= TimeInterval(certificate.notValidBefore)
+            && now <= TimeInterval(certificate.notValidAfter)
+    }
+
+    private var expiredCertificate: RelayError {
+        RelayError(
+            .wrongCertificate,
+            "the certificate of \(address.authority) has expired, or is not valid yet by this clock",
+            hint: "whoever runs the relay renews it, unless the clock of this system is wrong"
+        ).passing
+    }
+
     private var wrongCertificate: RelayError {
-        address.fingerprint == nil
-            ? RelayError(
+        guard address.fingerprint != nil else {
+            // The library does not say which of these it is, and an authority's certificate is renewed as a rule.
+            return RelayError(
                 .wrongCertificate,
                 """
                 the certificate of \(address.authority) can't be relied on: it has expired, is for another name, or comes \
                 from an authority that is not known here
-                """, hint: "a relay that made its own certificate is known by its fingerprint")
-            : RelayError(
-                .wrongCertificate,
-                "\(address.authority) shows another certificate than the one that is known",
-                hint: "if the relay was set up anew, ask for a new link")
+                """, hint: "a relay that made its own certificate is known by its fingerprint"
+            ).passing
+        }
+        // The clock may have gone wrong since it was fetched.
+        if let pinned = pinnedCertificate.withLock({ $0 }), !Self.isInItsTime(pinned) {
+            return expiredCertificate
+        }
+        return RelayError(
+            .wrongCertificate,
+            "\(address.authority) shows another certificate than the one that is known",
+            hint: "if the relay was set up anew, ask for a new link")
     }
 
     // MARK: Requests

@@ -32,6 +32,6 @@ extension Failure {
             hints.append(Self.relayRoomHint)
         case .failed: status = .failure
         }
-        self.init(error.message, hints: hints, status: status)
+        self.init(error.message, hints: hints, status: status, passes: error.mayPass)
     }
 }
