@@ -16,6 +16,8 @@ public struct BucketError: Error, Equatable, Sendable, CustomStringConvertible {
         case noSuchBucket
         /// The bucket is in another region: ``BucketError/region``, when the provider says which.
         case wrongRegion
+        /// The provider shows a certificate that nobody vouches for.
+        case wrongCertificate
         /// The clock here and that of the provider are too far apart.
         case clockSkewed
         /// The provider sends requests elsewhere.

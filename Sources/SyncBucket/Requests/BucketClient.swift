@@ -69,13 +69,24 @@ final class BucketClient: Sendable {
                 isRepeated = isRepeated || failure.status >= 500 || failure.status == 408
                 wish = failure.retryAfterSeconds
             case .failure(let failure):
-                problem = MailboxError(.unreachable, failure.reason)
+                problem = self.problem(failure)
                 guard failure.mayPass else { throw problem }
                 isRepeated = true
             }
             guard attempts < retry.attemptCountMax else { throw problem }
             try retry.sleep(retry.seconds(after: attempts, wish: wish), check)
         }
+    }
+
+    /// What it means that no answer came.
+    private func problem(_ failure: CarrierFailure) -> any Error {
+        guard failure.isOfCertificate else {
+            return MailboxError(failure.mayPass ? .unreachable : .failed, failure.reason)
+        }
+        return BucketError(
+            .wrongCertificate, "bucket \(address.bucket): \(failure.reason)",
+            hint: "AWS_CA_BUNDLE names a file of certificates that are relied on instead of the system's",
+            mayPass: true)
     }
 
     private func sendOnce(

@@ -62,4 +62,6 @@ struct CarrierFailure: Error {
     let reason: String
     /// Whether another attempt may bring one.
     var mayPass = true
+    /// Whether the server's certificate can't be relied on.
+    var isOfCertificate = false
 }

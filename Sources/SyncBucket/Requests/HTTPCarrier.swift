@@ -77,15 +77,21 @@ final class HTTPCarrier: BucketCarrier {
             throw CarrierFailure(
                 reason: "the answer has over \(request.answerByteCountMax) bytes", mayPass: false)
         } catch {
-            throw failure(of: request, Self.words(error), mayPass: !(error is NIOSSLExtraError))
+            throw failure(of: request, Self.words(error), isOfCertificate: Self.isOfCertificate(error))
         }
     }
 
     private func failure(
-        of request: SignedRequest, _ words: String, mayPass: Bool = true
+        of request: SignedRequest, _ words: String, isOfCertificate: Bool = false
     ) -> CarrierFailure {
         let host = request.headers.first { $0.name == "host" }?.value ?? "the server"
-        return CarrierFailure(reason: "the connection to \(host) failed: \(words)", mayPass: mayPass)
+        return CarrierFailure(
+            reason: "the connection to \(host) failed: \(words)", mayPass: !isOfCertificate,
+            isOfCertificate: isOfCertificate)
+    }
+
+    private static func isOfCertificate(_ error: any Error) -> Bool {
+        error is NIOSSLExtraError || "\(error)".contains("CERTIFICATE_VERIFY_FAILED")
     }
 
     private func answer(_ response: HTTPClient.Response, to request: SignedRequest) throws -> BucketAnswer {
@@ -107,8 +113,7 @@ final class HTTPCarrier: BucketCarrier {
         case let error as NIOConnectionError:
             error.dnsAError == nil ? "nobody answers" : "there is no such host"
         // The library dumps errors of TLS with places in its sources.
-        case let error
-        where error is NIOSSLExtraError || "\(error)".contains("CERTIFICATE_VERIFY_FAILED"):
+        case let error where isOfCertificate(error):
             "its certificate can't be relied on: it has expired, is for another name, or comes from an authority that is not known here"
         case is NIOSSLError, is BoringSSLError:
             "no TLS connection came about; an address without TLS begins with http://"

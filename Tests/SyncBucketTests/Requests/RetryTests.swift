@@ -41,6 +41,22 @@ import Testing
         #expect(script.carrier.requests.count == 6)
     }
 
+    @Test func aFailureThatCannotPassIsNotCalledOutOfReach() throws {
+        let huge = CarrierFailure(reason: "the answer has over 1 bytes", mayPass: false)
+        let script = try ScriptedMailbox(.failure(huge), empty)
+        // So a synchronization goes on without the file.
+        let error = #expect(throws: MailboxError.self) { try script.mailbox.open(script.path) }
+        #expect(error?.code == .failed && script.carrier.requests.count == 1)
+    }
+
+    @Test func aCertificateThatNobodyVouchesForIsNamedAndNotAskedForAgain() throws {
+        let unknown = CarrierFailure(reason: "no certificate", mayPass: false, isOfCertificate: true)
+        let script = try ScriptedMailbox(.failure(unknown), empty)
+        let error = #expect(throws: BucketError.self) { try script.mailbox.folders() }
+        #expect(error?.code == .wrongCertificate && error?.hint?.contains("AWS_CA_BUNDLE") == true)
+        #expect(error?.mayPass == true && script.carrier.requests.count == 1)
+    }
+
     @Test func whatCannotPassIsNotRepeated() throws {
         let script = try ScriptedMailbox(.error(403, "AccessDenied"), empty)
         #expect(throws: BucketError.self) { try script.mailbox.folders() }

@@ -87,6 +87,17 @@ import Testing
         #expect(server.requestCount == 0)
     }
 
+    @Test func aBucketWithACertificateThatNobodyVouchesForIsCalledThat() async throws {
+        let server = try await HostileServer([.silence])
+        let address = try BucketAddress(bucket: "notes", endpoint: server.address.url)
+        let credentials = CredentialSource(try BucketCredentials(keyID: "id", secretKey: "secret"))
+        let error = await #expect(throws: BucketError.self) {
+            try await blocking { _ = try BucketMailbox(address, credentials: credentials).folders() }
+        }
+        #expect(error?.code == .wrongCertificate && error?.message.contains("relied on") == true)
+        #expect(server.requestCount == 0)
+    }
+
     @Test func redirectsAreNotFollowed() async throws {
         let server = try await HostileServer([
             Self.answer(
