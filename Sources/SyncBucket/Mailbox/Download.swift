@@ -22,8 +22,8 @@ struct Download {
         let first = try range(from: 0, tag: nil)
         try checkSize(first.total, last?[path]?.byteCount)
         let tag = EntityTag.read(first.answer.header("etag"))
-        // Then others have written since the bucket was looked at.
-        if let listed, listed.tag != tag || listed.byteCount != first.total { state.doubt() }
+        // Then others have written since the bucket was looked at. A listing without tags shows less.
+        if let listed, listed.byteCount != first.total || areDifferent(listed.tag, tag) { state.doubt() }
         let spool = Spool(folder: state.spoolFolder)
         try spool.append(first.answer.body)
         while spool.byteCount < first.total {
@@ -55,6 +55,11 @@ struct Download {
         } else if let listed, byteCount != listed {
             throw changed()
         }
+    }
+
+    private func areDifferent(_ one: String?, _ other: String?) -> Bool {
+        guard let one, let other else { return false }
+        return one != other
     }
 
     /// What is here already of a version.
