@@ -35,7 +35,7 @@ struct Download {
             try spool.append(next.answer.body)
         }
         if let tag {
-            state.last.withLock { $0 = (path, tag, spool) }
+            state.last.keep(spool, of: path, tag: tag)
             if SealedFileCache.keeps(path, spool.byteCount) {
                 state.cache.keep(try spool.read(at: 0, upTo: spool.byteCount), of: path, tag: tag)
             }
@@ -64,8 +64,7 @@ struct Download {
 
     /// What is here already of a version.
     private func known(_ tag: String) -> Spool? {
-        if let last = state.last.withLock({ $0 }), last.path == path, last.tag == tag { return last.spool }
-        return state.cache.content(of: path, tag: tag).map { Spool($0) }
+        state.last.content(of: path, tag: tag) ?? state.cache.content(of: path, tag: tag).map { Spool($0) }
     }
 
     private func range(from start: Int, tag: String?) throws -> (answer: BucketAnswer, total: Int) {

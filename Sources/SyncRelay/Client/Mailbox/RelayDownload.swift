@@ -41,7 +41,7 @@ struct RelayDownload {
             try spool.append(next.bytes)
         }
         if let tag, first.version == listed?.position {
-            state.last.withLock { $0 = (path, tag, spool) }
+            state.last.keep(spool, of: path, tag: tag)
             if SealedFileCache.keeps(path, spool.byteCount) {
                 state.cache.keep(try spool.read(at: 0, upTo: spool.byteCount), of: path, tag: tag)
             }
@@ -65,8 +65,7 @@ struct RelayDownload {
 
     /// What is here already of a version.
     private func known(_ tag: String) -> Spool? {
-        if let last = state.last.withLock({ $0 }), last.path == path, last.tag == tag { return last.spool }
-        return state.cache.content(of: path, tag: tag).map { Spool($0) }
+        state.last.content(of: path, tag: tag) ?? state.cache.content(of: path, tag: tag).map { Spool($0) }
     }
 
     /// Compares a file with what the channel's listing says of it.
