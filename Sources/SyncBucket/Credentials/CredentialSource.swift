@@ -80,18 +80,33 @@ public final class CredentialSource: Sendable {
     ///
     /// - throws: ``BucketError``; what `check` throws.
     func current(now: Int64, check: () throws -> Void) throws -> BucketCredentials {
-        if let known = known.withLock({ $0 }) {
-            guard let renewal = known.renewalMilliseconds, renewal <= now else { return known.credentials }
+        let former = known.withLock { $0 }
+        if let former {
+            guard let renewal = former.renewalMilliseconds, renewal <= now else { return former.credentials }
         }
-        // Two threads may look at once, and find the same.
+        let credentials: BucketCredentials
+        do {
+            // Two threads may look at once, and find the same.
+            credentials = try findGood(now: now, check)
+        } catch let error as BucketError {
+            // The former ones are good until their end, and another look may find others before that.
+            guard let former, let expiry = former.credentials.expiryMilliseconds, expiry > now else {
+                throw error
+            }
+            credentials = former.credentials
+        }
+        let renewal = credentials.expiryMilliseconds.map { Self.renewal(before: $0, now: now) }
+        known.withLock { $0 = Known(credentials: credentials, renewalMilliseconds: renewal) }
+        return credentials
+    }
+
+    private func findGood(now: Int64, _ check: () throws -> Void) throws -> BucketCredentials {
         let credentials = try find(check)
         if let expiry = credentials.expiryMilliseconds, expiry <= now {
             throw BucketError(
                 .invalidCredentials, "the credentials for the bucket have ended",
                 hint: "sign in anew with the program that they come from")
         }
-        let renewal = credentials.expiryMilliseconds.map { Self.renewal(before: $0, now: now) }
-        known.withLock { $0 = Known(credentials: credentials, renewalMilliseconds: renewal) }
         return credentials
     }
 

@@ -256,6 +256,24 @@ private final class CredentialFolder {
         #expect(try String(contentsOfFile: count, encoding: .utf8) == "x\nx\nx\nx\n")
     }
 
+    @Test func aCommandThatFailsInTheLastMinutesLeavesTheFormerCredentials() throws {
+        let folder = try CredentialFolder()
+        let document = { (id: String, end: String) in
+            "{\"Version\":1,\"AccessKeyId\":\"\(id)\",\"SecretAccessKey\":\"S\",\"Expiration\":\"\(end)\"}"
+        }
+        let source = CredentialSource.command("/bin/cat \(folder.path)/document")
+        #expect(throws: BucketError.self) { try source.current(now: 0) {} }
+        try folder.write(document("FIRST", "1970-01-01T01:00:00Z"), to: "document")
+        #expect(try source.current(now: 0) {}.keyID == "FIRST")
+        try FileManager.default.removeItem(atPath: folder.path + "/document")
+        #expect(try source.current(now: 56 * 60_000) {}.keyID == "FIRST")
+        #expect(throws: BucketError.self) { try source.current(now: 60 * 60_000) {} }
+        // With half of the rest gone, it is asked again.
+        try folder.write(document("SECOND", "1970-01-01T02:00:00Z"), to: "document")
+        #expect(try source.current(now: 58 * 60_000 - 1) {}.keyID == "FIRST")
+        #expect(try source.current(now: 58 * 60_000) {}.keyID == "SECOND")
+    }
+
     @Test func credentialsThatTheProviderCallsEndedAreLookedForOnceMore() throws {
         let folder = try CredentialFolder()
         try folder.write("{\"Version\":1,\"AccessKeyId\":\"ID\",\"SecretAccessKey\":\"S\"}", to: "document")
