@@ -1,3 +1,4 @@
+import CipherStore
 import Foundation
 import SyncEngine
 import TestSupport
@@ -99,6 +100,38 @@ import Testing
         print("20 edits of one writer with \(compactions) compactions, at most: \(most)")
         #expect(try fleet.sync(1).report.pulled?.rowCount == 20)
         #expect(try fleet.stores.areEqual())
+    }
+
+    /// Its replica was killed between the two, and may be away for long.
+    @Test func aLargeBundleThatNoHeadListsIsFetchedOnce() throws {
+        let fleet = try Fleet(2)
+        try fleet.settle()
+        // More than caches keep, and than can be compressed away.
+        for number in 0..<10 {
+            let text = (0..<2_000).map { _ in UUID().uuidString }.joined()
+            try fleet.stores.insert(0, number, text)
+        }
+        let mailbox = try fleet.server.mailbox(prefix: fleet.prefix)
+        try fleet.server.fail(.init("500", method: "PUT", match: "head", count: 100))
+        let transport = try MailboxReplicas.transport(mailbox)
+        #expect(throws: (any Error).self) { try fleet.stores.all[0].synchronizer.run(.both, transport) }
+        try fleet.server.fail()
+        #expect(try fleet.sync(1).report.pulled?.rowCount == 10)
+        for _ in 0..<2 {
+            let counts = try fleet.sync(1).counts
+            #expect(counts.total <= 2 && counts.list == counts.total, "\(counts)")
+        }
+        func rememberedCount() throws -> Int? {
+            try fleet.stores.all[1].queue.read {
+                try Int.fetchOne(
+                    $0, sql: "SELECT count(*) FROM _sync_setting WHERE name LIKE 'checked headers %'")
+            }
+        }
+        #expect(try rememberedCount() == 1)
+        // Its replica comes back, and removes it.
+        _ = try fleet.sync(0)
+        _ = try fleet.sync(1)
+        #expect(try rememberedCount() == 0 && fleet.stores.areEqual())
     }
 
     @Test func afterAnHourIsToldWhatWasRead() throws {

@@ -38,6 +38,8 @@ struct FolderContents {
     private(set) var remarks: [String] = []
     /// The bundles that somebody complains about and that were read because of that.
     private(set) var checked: CheckedFiles
+    /// What the bundles say that no head lists.
+    private(set) var headers: KnownHeaders
 
     /// Reads a folder.
     ///
@@ -46,16 +48,19 @@ struct FolderContents {
     ///     - replicas: The folders, when they were listed already.
     ///     - members: The members of the database, whose files are the only ones to be taken in.
     ///     - checked: What was found before in bundles that somebody complains about.
+    ///     - headers: What bundles said before that no head lists.
     /// - throws: ``StoreError`` of code `wrongPassphrase`, which names a head, when none can be opened; ``SyncError`` of code
     ///   `otherStore` when nothing there is of this database, and something of another one, or when too many heads are, `notMember` when
     ///   members have written them and this store knows of none, `metadataTooNew`; ``MailboxError`` of code `unreachable`.
     init(
         _ folder: MailboxTransport, store: StoreID?, replicas: [ReplicaID]? = nil,
-        members: FolderMembers? = nil, checked: CheckedFiles = CheckedFiles()
+        members: FolderMembers? = nil, checked: CheckedFiles = CheckedFiles(),
+        headers: KnownHeaders = KnownHeaders()
     ) throws {
         self.folder = folder
         self.members = members
         self.checked = checked
+        self.headers = headers
         if let store { folder.expectFiles(of: store) }
         let replicas = try replicas ?? Self.replicas(in: folder)
         try readHeads(replicas, store)
@@ -182,7 +187,7 @@ struct FolderContents {
                         replica: replica, name: name, number: number, file: place, path: path,
                         base: file.baseVector, target: file.targetVector, byteCount: size, isListed: true,
                         digest: members == nil ? nil : file.sha256, version: entry.version))
-            } else if members == nil, let bundle = try unlisted(replica, number, place, size, store) {
+            } else if members == nil, let bundle = try unlisted(replica, number, place, entry, store) {
                 bundles.append(bundle)
             }
         }
@@ -190,18 +195,21 @@ struct FolderContents {
 
     /// A bundle whose head came here before it, or after a newer one, says itself what it is.
     private mutating func unlisted(
-        _ replica: ReplicaID, _ number: Int64, _ file: MailboxPath, _ size: Int, _ store: StoreID?
+        _ replica: ReplicaID, _ number: Int64, _ file: MailboxPath, _ entry: MailboxFile, _ store: StoreID?
     ) throws -> Bundle? {
         let path = folder.place.location(of: file)
         do {
-            let header = try BundleFile.header(of: folder.open(file))
-            guard header.sender == replica, store == nil || header.store == store else {
+            let header =
+                try headers.header(of: file, version: entry.version)
+                ?? KnownHeaders.Header(BundleFile.header(of: folder.open(file)))
+            guard header.isOf(replica, in: store) else {
                 remarks.append("\(path): belongs to another database or replica")
                 return nil
             }
+            headers.note(header, of: file, byteCount: entry.byteCount, version: entry.version)
             return Bundle(
                 replica: replica, name: file.name, number: number, file: file, path: path,
-                base: header.base, target: header.target, byteCount: size, isListed: false)
+                base: header.base, target: header.target, byteCount: entry.byteCount, isListed: false)
         } catch let error as MailboxError {
             throw error
         } catch let error as StoreError where error.code == .wrongPassphrase {

@@ -57,9 +57,11 @@ struct FolderSession {
         try meetMembers(replicas)
         let contents = try FolderContents(
             folder, store: peer.store(), replicas: replicas, members: members,
-            checked: peer.checkedFiles(.bundles, in: folder.name))
+            checked: peer.checkedFiles(.bundles, in: folder.name),
+            headers: peer.knownHeaders(in: folder.name))
         var greeting = try peer.greet()
         try peer.keep(contents.checked, in: folder.name)
+        try peer.keep(contents.headers, in: folder.name)
         folder.padding = try peer.database.read { try SyncSetting.padding($0) }
         try peer.requireNoChoice(greeting, with: folder.name)
         var report = FolderReport(local: greeting.replica)
