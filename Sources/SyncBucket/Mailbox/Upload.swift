@@ -83,6 +83,8 @@ struct MultipartUpload {
     let upload: Upload
     let digest: String
     private static let abortMilliseconds: Int64 = 5_000
+    /// Putting together thousands of parts takes a storage minutes.
+    private static let completionSeconds: Int64 = 600
 
     private var state: BucketState { upload.state }
 
@@ -153,6 +155,7 @@ struct MultipartUpload {
         request.headers = [("content-type", "application/xml")]
         request.body = Data(
             "<CompleteMultipartUpload>\(list.joined())</CompleteMultipartUpload>".utf8)
+        (request.seconds, request.mayFailLate) = (Self.completionSeconds, true)
         // 404: an earlier attempt had ended the upload.
         request.accepted = [404]
         let isConditional = !upload.replacing && state.has(.conditionalWrite)

@@ -53,8 +53,10 @@ final class BucketClient: Sendable {
             switch try sendOnce(request, check) {
             case .success(let answer):
                 let outcome = Outcome(answer: answer, isRepeated: isRepeated)
-                if (200..<300).contains(answer.status) { return outcome }
+                let isDone = (200..<300).contains(answer.status)
+                if isDone && !request.mayFailLate { return outcome }
                 let failure = ErrorAnswer(answer)
+                if isDone && !failure.mayPass { return outcome }
                 // What passes says nothing of the request, whatever its status means otherwise.
                 let passes = failure.mayPass || failure.isOfExpiredCredentials
                 if request.accepted.contains(answer.status) && !passes { return outcome }
@@ -125,7 +127,7 @@ final class BucketClient: Sendable {
             method: request.method,
             url: address.origin + CanonicalText.encode(path, keepsSlashes: true) + query, headers: headers,
             body: request.body, answerByteCountMax: request.answerByteCountMax,
-            seconds: 60 + byteCount / Self.bytesPerSecond)
+            seconds: request.seconds + byteCount / Self.bytesPerSecond)
     }
 }
 

@@ -18,6 +18,10 @@ struct BucketRequest {
     var answerByteCountMax = 64 << 10
     /// The statuses, beside those of success, that the caller makes sense of, unless the error in the answer passes.
     var accepted: Set<Int> = []
+    /// How long it may take, in seconds, beside the time for the bytes.
+    var seconds: Int64 = 60
+    /// Whether the server answers 200 before it has done it, and may say in the document that it failed.
+    var mayFailLate = false
 }
 
 /// A request as it goes over the network.

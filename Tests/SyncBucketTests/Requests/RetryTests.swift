@@ -156,6 +156,30 @@ import Testing
         #expect(requests[3].body == requests[4].body && requests[3].url == requests[4].url)
     }
 
+    /// The server has answered 200 before it knew that.
+    @Test(arguments: ["InternalError", "SlowDown"]) func partsAreNotSentAgainWhenPuttingThemTogetherFails(
+        code: String
+    ) throws {
+        let part = ScriptedCarrier.Step.status(200, [("etag", "\"p\"")])
+        let script = try ScriptedMailbox(
+            .status(
+                200, [],
+                "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>"),
+            part, part, .error(200, code),
+            .status(
+                200, [],
+                "<CompleteMultipartUploadResult><ETag>t</ETag></CompleteMultipartUploadResult>"))
+        let piece = Data(count: MailboxPath.pieceByteCountMax)
+        try script.mailbox.write(script.path, replacing: false) { sink in
+            for _ in 0..<(Upload.partByteCount / piece.count + 1) { try sink(piece) }
+        }
+        let requests = script.carrier.requests
+        #expect(requests.map(\.method) == ["POST", "PUT", "PUT", "POST", "POST"])
+        #expect(script.pauses.all.count == 1)
+        // It may take a storage minutes.
+        #expect(requests[0].seconds < 120 && requests[3].seconds >= 600)
+    }
+
     @Test func aServerThatRemovesOneByOneIsAskedOneByOne() throws {
         let script = try ScriptedMailbox(
             .error(501, "NotImplemented"), .status(204), .status(404), .status(204), .status(204))
