@@ -42,18 +42,93 @@ import Testing
         #expect(try a.synchronizer.rememberedRemotes().count == 1)
     }
 
-    @Test func aCopyDoesNotRepeatWhatFailedElsewhere() throws {
+    // MARK: Copies
+
+    private static let place = "dir:/clients/harriman"
+
+    /// A store whose metadata name a place wherever they can.
+    private func named() throws -> TestReplica {
         let a = try stores.create()
+        let (place, clock) = (Self.place, stores.clock)
         try a.queue.write { db in
-            try SyncAttempts.record(db, success: "reached", at: 1, skew: 0)
-            for name in ["reached", "never"] {
-                try SyncAttempts.record(db, failure: SyncError(.otherStore, "no"), name: name, at: 2)
+            try SyncAttempts.record(db, success: place, at: 1, skew: 0)
+            for name in [place, place + "/never"] {
+                try SyncAttempts.record(db, failure: SyncError(.otherStore, name), name: name, at: 2)
+            }
+            try PeerRegister(db: db).note(
+                clock.environment.identifier(), name: place, at: 1, acknowledged: 0)
+        }
+        try a.synchronizer.remember(remote: .init(name: place, location: place))
+        let rows = SyncScope.tables(["note", "tag"]).rows(of: "note", where: "body", in: [.text("x")])
+        try a.synchronizer.setScope(rows, ofRemote: place)
+        #expect(try a.synchronizer.setRowsAside(of: ["tag"], ofRemote: place))
+        return a
+    }
+
+    /// The tables of the metadata that name the place.
+    private func namingTables(_ queue: DatabaseQueue) throws -> [String] {
+        try queue.read { db in
+            try String.fetchAll(
+                db,
+                sql:
+                    "SELECT name FROM sqlite_master WHERE type = 'table' AND substr(name, 1, 6) = '_sync_' ORDER BY name"
+            ).filter { table in
+                try Row.fetchAll(db, sql: "SELECT * FROM \(table)").contains { row in
+                    row.databaseValues.contains { "\($0)".contains("harriman") }
+                }
             }
         }
+    }
+
+    @Test func noNameOfARemoteIsInACloneOrAnArchive() throws {
+        let a = try named()
+        #expect(
+            try namingTables(a.queue)
+                == ["_sync_attempt", "_sync_partial", "_sync_peer", "_sync_scope", "_sync_setting"])
         let b = try stores.clone(a, as: "b.db")
-        let remotes = try b.synchronizer.status().remotes
-        #expect(remotes.map(\.name) == ["reached"])
-        #expect(remotes.first?.lastError == nil && remotes.first?.failureCount == 0)
+        let lock = ArchiveLock(passphrase: try Passphrase("of the archive"), cost: .minimum)
+        try a.synchronizer.archive(to: stores.path("a.csa"), lock: lock)
+        // What somebody reads who opens the archive himself.
+        try StoreArchive.restore(
+            stores.path("a.csa"), to: stores.path("raw.db"),
+            opening: ArchiveSecret(Passphrase("of the archive")),
+            passphrase: Passphrase("passphrase of raw.db"))
+        let raw = try DatabaseQueue(
+            path: stores.path("raw.db"), configuration: TestStores.configuration("raw.db"))
+        for queue in [b.queue, raw] { #expect(try namingTables(queue) == []) }
+        #expect(try b.synchronizer.status().remotes.isEmpty)
+        #expect(try b.queue.read { try ServedState.attempts($0, limit: 10) }.isEmpty)
+        #expect(try b.problems() == [])
         #expect(try a.synchronizer.status().remotes.count == 2)
+    }
+
+    @Test func aCopyKnowsWhetherAllTablesWereExchanged() throws {
+        let (part, whole) = (try stores.create("part.db"), try stores.create("whole.db"))
+        for store in [part, whole] {
+            try store.synchronizer.setScope(.tables(["note"]), ofRemote: "dir:some")
+            try store.queue.write { try SyncAttempts.record($0, success: "dir:some", at: 1, skew: 0) }
+        }
+        try whole.queue.write { try SyncAttempts.record($0, success: "dir:all", at: 1, skew: 0) }
+        for (store, count) in [(part, 1), (whole, nil)] as [(TestReplica, Int?)] {
+            let copy = try stores.clone(store, as: "copy-" + store.name)
+            let again = try stores.clone(copy, as: "again-" + store.name)
+            for store in [store, copy, again] {
+                #expect(try store.queue.read { try ScopeStore(db: $0).heldTables() }?.count == count)
+            }
+        }
+    }
+
+    @Test func aCopyMakesAnotherChoiceOfRowsWithAnyRemote() throws {
+        let a = try named()
+        let b = try stores.clone(a, as: "b.db")
+        #expect(try b.synchronizer.scope(ofRemote: "dir:other").rows.count == 2)
+        try b.synchronizer.bringRowsBack(ofRemote: "dir:other")
+        #expect(try b.synchronizer.scope(ofRemote: "dir:other").rows.map(\.table) == ["note"])
+        try b.synchronizer.setScope(
+            .rows(of: "note", where: "body", in: [.text("y")]), ofRemote: "dir:other")
+        let c = try stores.clone(b, as: "c.db")
+        try c.synchronizer.setScope(.everything, ofRemote: "dir:third")
+        #expect(try c.synchronizer.scope(ofRemote: "dir:third").rows.isEmpty)
+        #expect(try b.problems() == [] && c.problems() == [])
     }
 }

@@ -44,6 +44,6 @@ extension RemoteSchema {
         try RelaySettings.removeAll(db)
         try SnapshotRecord.removeAll(db)
         try CheckedFiles.removeAll(db)
-        try SyncAttempts.forgetFailures(db)
+        try UnnamedRemote.replaceAll(db)
     }
 }

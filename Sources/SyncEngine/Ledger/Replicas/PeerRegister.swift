@@ -35,6 +35,16 @@ struct PeerRegister {
 
     /// Forgets how all were reached, for it was another file that reached them.
     func removeAll() throws {
+        // First, so that the names are overwritten, where what is removed might stay in the free space.
+        try forgetNames()
         try db.execute(sql: "DELETE FROM _sync_peer")
+    }
+
+    /// Forgets what all are called, which tells of folders and servers, and overwrites the names.
+    func forgetNames() throws {
+        let former = try Int64.fetchOne(db, sql: "PRAGMA secure_delete") ?? 0
+        try db.execute(sql: "PRAGMA secure_delete = 1")
+        try db.execute(sql: "UPDATE main._sync_peer SET name = '' WHERE name <> ''")
+        try db.execute(sql: "PRAGMA secure_delete = \(former)")
     }
 }

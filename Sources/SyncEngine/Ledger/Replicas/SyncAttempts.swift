@@ -56,18 +56,16 @@ enum SyncAttempts {
         return db.changesCount > 0
     }
 
-    /// Forgets what failed, which says nothing of a copy of the store. What succeeded stays: it tells which tables are whole.
-    static func forgetFailures(_ db: Database) throws {
-        try db.execute(sql: "DELETE FROM _sync_attempt WHERE done IS NULL")
-        try db.execute(sql: "UPDATE _sync_attempt SET failures = 0, error = NULL")
-    }
-
     static func load(_ db: Database) throws -> [SyncStatus.Remote] {
         // A store of an older program that nobody has written to yet.
         guard try db.tableExists("_sync_attempt", in: "main") else { return [] }
         let scopes = ScopeStore(db: db)
         return try Row.fetchAll(
-            db, sql: "SELECT name, at, done, failures, error, skew FROM _sync_attempt ORDER BY at DESC, name"
+            db,
+            sql: """
+                SELECT name, at, done, failures, error, skew FROM _sync_attempt WHERE name <> ?
+                ORDER BY at DESC, name
+                """, arguments: [UnnamedRemote.name]
         ).map { row in
             let name: String = try row.decode(atIndex: 0)
             return SyncStatus.Remote(

@@ -70,13 +70,17 @@ struct ScopeStore {
     func heldTables() throws -> [Int64]? {
         let tables = try Int64.fetchAll(db, sql: "SELECT DISTINCT tbl FROM _sync_scope ORDER BY tbl")
         guard !tables.isEmpty else { return nil }
-        let isWhole = try Bool.fetchOne(
+        return try hasMetWhole() ? nil : tables
+    }
+
+    /// Whether all tables were ever exchanged with somebody, in a synchronization that succeeded.
+    func hasMetWhole() throws -> Bool {
+        try Bool.fetchOne(
             db,
             sql: """
                 SELECT EXISTS(SELECT 1 FROM _sync_attempt AS a WHERE a.done IS NOT NULL
                     AND NOT EXISTS (SELECT 1 FROM _sync_scope AS s WHERE s.remote = a.name))
-                """)
-        return isWhole == true ? nil : tables
+                """) ?? false
     }
 
     /// Tables outside of a choice that its tables refer to: rows whose parents are there stay hidden.

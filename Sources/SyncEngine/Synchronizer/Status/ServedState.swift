@@ -35,8 +35,11 @@ package enum ServedState {
     /// The synchronizations with remotes, the last one first.
     package static func attempts(_ db: Database, limit: Int) throws -> [Attempt] {
         try Row.fetchAll(
-            db, sql: "SELECT name, at, done, failures, error FROM _sync_attempt ORDER BY at DESC LIMIT ?",
-            arguments: [limit]
+            db,
+            sql: """
+                SELECT name, at, done, failures, error FROM _sync_attempt WHERE name <> ?
+                ORDER BY at DESC LIMIT ?
+                """, arguments: [UnnamedRemote.name, limit]
         ).map {
             Attempt(
                 name: try $0.decode(atIndex: 0), triedMilliseconds: try $0.decode(atIndex: 1),
