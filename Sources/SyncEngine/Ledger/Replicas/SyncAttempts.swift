@@ -56,6 +56,14 @@ enum SyncAttempts {
         return db.changesCount > 0
     }
 
+    /// Forgets all of them in a copy of the store.
+    ///
+    /// - parameter hasMetWhole: Whether all tables were ever exchanged with one of them, which stays known.
+    static func forgetNames(_ db: Database, hasMetWhole: Bool) throws {
+        try db.execute(sql: "DELETE FROM main._sync_attempt")
+        if hasMetWhole { try record(db, success: UnnamedRemote.name, at: 0, skew: 0) }
+    }
+
     static func load(_ db: Database) throws -> [SyncStatus.Remote] {
         // A store of an older program that nobody has written to yet.
         guard try db.tableExists("_sync_attempt", in: "main") else { return [] }
