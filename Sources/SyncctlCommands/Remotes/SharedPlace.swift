@@ -127,10 +127,11 @@ package struct SharedPlace {
     /// - parameters:
     ///     - store: The store that is synchronized through it.
     ///     - cost: What trying the passphrase costs in files that are written there.
+    ///     - makesFolder: Whether a folder that is not there is made by the first write.
     ///     - synchronizer: Opens the store, which has the key of a relay.
     func open(
         store: String, _ options: some PassphraseOptions, cost: ScryptCost = .standard,
-        _ context: CommandContext, synchronizer: (() throws -> Synchronizer)? = nil
+        _ context: CommandContext, makesFolder: Bool = false, synchronizer: (() throws -> Synchronizer)? = nil
     ) throws -> OpenedPlace {
         let opened: OpenedBucket?
         switch kind {
@@ -149,7 +150,7 @@ package struct SharedPlace {
                     "a \(noun) has a passphrase of its own, the same for all of its replicas: --remote-passphrase-file"
                 ])
         }
-        let mailbox = opened?.mailbox ?? LocalFolder(path: location)
+        let mailbox = opened?.mailbox ?? FoundFolder(path: location, isMade: makesFolder)
         var transport = MailboxTransport(mailbox: mailbox, passphrase: passphrase, cost: cost)
         if opened != nil { transport.acknowledgementSeconds = Self.acknowledgementSeconds }
         return OpenedPlace(transport: transport, requestCount: opened?.requestCount)

@@ -98,5 +98,46 @@
             }
             #expect(result.status == 0)
         }
+
+        @Test func aFolderThatVanishesIsNotBegunAnew() throws {
+            let words = [
+                "--remote", "dir:" + place.path("shared"), "--remote-passphrase-file", place.secret("c"),
+            ]
+            let new = ["--create", "--cost", "14"]
+            try place.succeed(
+                ["sync", place.path("a.db"), "--passphrase-file", place.secret("a")] + words + new)
+            let manager = FileManager.default
+            let (shared, away) = (place.path("shared"), place.path("away"))
+            var steps = 0
+            let end = ContinuousClock.now + .seconds(60)
+            let result = try watch("b.db", "b", words) {
+                switch steps {
+                // Both replicas have written a folder of their own by then.
+                case 0 where try manager.contentsOfDirectory(atPath: shared).count >= 2:
+                    try manager.moveItem(atPath: shared, toPath: away)
+                    try insert("b.db", "b", 10..<12)
+                    steps = 1
+                case 1 where try status("b.db", "b")["failures"] as? Int ?? 0 > 0:
+                    #expect(!manager.fileExists(atPath: shared))
+                    try manager.moveItem(atPath: away, toPath: shared)
+                    steps = 2
+                default: break
+                }
+                let isBack = try steps == 2 && status("b.db", "b")["failures"] as? Int == 0
+                return isBack || ContinuousClock.now >= end
+            }
+            #expect(steps == 2 && result.output.contains("\"disconnected\""), "\(result.output)")
+            #expect(result.output.contains("there is no such folder"), "\(result.output)")
+            try place.succeed(["sync", place.path("a.db"), "--passphrase-file", place.secret("a")] + words)
+            #expect(try place.rows("a.db", "a").count == 5)
+        }
+
+        /// How the synchronizations of a store with its last remote went.
+        private func status(_ store: String, _ passphrase: String) throws -> [String: Any] {
+            let words = [
+                "status", place.path(store), "--json", "--passphrase-file", place.secret(passphrase),
+            ]
+            return try (place.succeed(words).document()["remotes"] as? [[String: Any]])?.first ?? [:]
+        }
     }
 #endif

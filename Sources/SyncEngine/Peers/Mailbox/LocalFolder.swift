@@ -10,10 +10,20 @@ public struct LocalFolder: Mailbox {
     /// The folder.
     public let path: String
 
+    /// Whether a write makes the folder.
+    private let isMade: Bool
+
     /// Makes a mailbox.
     ///
     /// - parameter path: The folder. It is made by the first write, in a folder that is there.
-    public init(path: String) { self.path = path }
+    public init(path: String) { self.init(path: path, isMade: true) }
+
+    /// Makes a mailbox.
+    ///
+    /// - parameters:
+    ///     - path: The folder.
+    ///     - isMade: Whether writes make it. Otherwise it is an error of code `missing` when it is not there, because its drive may not be.
+    package init(path: String, isMade: Bool) { (self.path, self.isMade) = (path, isMade) }
 
     /// As `syncctl` spells it.
     public var name: String { "dir:\(path)" }
@@ -27,7 +37,10 @@ public struct LocalFolder: Mailbox {
     public func folders() throws -> [String] {
         let manager = FileManager.default
         var isFolder: ObjCBool = false
-        guard manager.fileExists(atPath: path, isDirectory: &isFolder) else { return [] }
+        guard manager.fileExists(atPath: path, isDirectory: &isFolder) else {
+            try requireFolder()
+            return []
+        }
         guard isFolder.boolValue else {
             throw MailboxError(.failed, "it is a file, and no folder", location: path)
         }
@@ -72,11 +85,12 @@ public struct LocalFolder: Mailbox {
 
     /// Writes a file, and waits until it is on the disk.
     ///
-    /// - throws: ``MailboxError``: `exists`, `notPermitted`, `full`, `failed`; what `body` throws.
+    /// - throws: ``MailboxError``: `exists`, `missing`, `notPermitted`, `full`, `failed`; what `body` throws.
     public func write(
         _ path: MailboxPath, replacing: Bool,
         _ body: (_ sink: @escaping (Data) throws -> Void) throws -> Void
     ) throws {
+        try requireFolder()
         for place in [self.path, self.path + "/" + path.folder] { try makeFolder(place) }
         let place = self.path + "/\(path)"
         let file = try translating { try FileReplacement(destination: place, purpose: "sealed") }
@@ -129,6 +143,13 @@ public struct LocalFolder: Mailbox {
     private static func isFolder(_ place: String) -> Bool {
         var isFolder: ObjCBool = false
         return FileManager.default.fileExists(atPath: place, isDirectory: &isFolder) && isFolder.boolValue
+    }
+
+    /// Throws where the folder is not there and nobody is to make it.
+    private func requireFolder() throws {
+        guard isMade || Self.isFolder(path) else {
+            throw MailboxError(.missing, "there is no such folder", location: path)
+        }
     }
 
     private func makeFolder(_ place: String) throws {

@@ -100,8 +100,11 @@ struct FolderExchange {
         if place.noun == "relay", remote.isPassphraseGiven && !isLabelled {
             throw Failure.usage("a relay needs no passphrase: the store has its key")
         }
+        // One that is there now and gone later has lost its drive.
+        let makesFolder = remote.create && !FileManager.default.fileExists(atPath: place.location)
         let opened = try place.open(
-            store: options.store, remote, cost: remote.cost.scrypt, context, synchronizer: store.synchronizer)
+            store: options.store, remote, cost: remote.cost.scrypt, context, makesFolder: makesFolder,
+            synchronizer: store.synchronizer)
         let synchronizer = try store.synchronizer()
         var ready = PreparedExchange(
             name: chosen.name, synchronizer: synchronizer, remembered: chosen.remembered
