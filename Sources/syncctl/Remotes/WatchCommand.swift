@@ -53,6 +53,7 @@ struct WatchCommand: ParsableCommand {
         var conflicts: Int64?
         var parked: Int64?
         var refused: String?
+        var unsent: Int64?
         var reason: String?
         var retrySeconds: Double?
 
@@ -88,7 +89,14 @@ struct WatchCommand: ParsableCommand {
         options.transport.compression = .init(remote.compression.compression)
         let live = try LiveSynchronization(synchronizer, remote: known.name, options: options)
         Interruption.onRequest { live.stop() }
-        try live.run { try report($0, name, context) }
+        try live.run { event in
+            var unsent: Int64 = 0
+            // A device that may only read pushes nothing at all.
+            if case .synchronized(let report) = event, report.pushed == nil {
+                unsent = try synchronizer.pendingCount(ofRemote: known.address.url)
+            }
+            try report(event, name, unsent, context)
+        }
     }
 
     private func watch(_ ready: PreparedExchange, _ context: CommandContext) throws {
@@ -124,7 +132,7 @@ struct WatchCommand: ParsableCommand {
     }
 
     private func report(
-        _ event: LiveSynchronization.Event, _ remote: String, _ context: CommandContext
+        _ event: LiveSynchronization.Event, _ remote: String, _ unsent: Int64, _ context: CommandContext
     ) throws {
         switch event {
         case .connected(let address):
@@ -140,6 +148,10 @@ struct WatchCommand: ParsableCommand {
             var parts = ExchangeText(direction: .both, pulled: report.pulled, pushed: report.pushed).parts
             if let refusal = report.refusal {
                 parts.append("changes of here were not taken: \(refusal.message)")
+            }
+            if unsent > 0 {
+                document.unsent = unsent
+                parts.append(ExchangeText.unsent(unsent))
             }
             try context.print(document, text: line(parts.joined(separator: ", ")))
         case .disconnected(let error, let milliseconds):

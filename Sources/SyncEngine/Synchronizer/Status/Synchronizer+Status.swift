@@ -18,6 +18,14 @@ extension Synchronizer {
                 + ConvertedColumn.loadAll(db).map { .init(table: $0.table, text: $0.text) })
     }
 
+    /// How many changes of this store a remote does not have, as far as that is known; 0 for one that it was never synchronized with.
+    ///
+    /// - parameter name: The name of its transport.
+    /// - throws: A `DatabaseError`.
+    package func pendingCount(ofRemote name: String) throws -> Int64 {
+        try database.read { try Self.peers($0) }.first { $0.name == name }?.pendingCount ?? 0
+    }
+
     /// The rows that wait for their table, column, parent or place.
     static func parkedRowCount(_ db: Database) throws -> Int64 {
         try count(

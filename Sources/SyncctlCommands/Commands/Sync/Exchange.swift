@@ -14,45 +14,6 @@ struct Exchange {
     /// How often, and with whom; nil for one exchange with the remote that is named.
     let repetition: RunOptions?
 
-    private struct DivergenceDocument: Encodable {
-        let rows: Int
-        let tables: [String]
-        let repaired: Bool
-        let reason: String?
-
-        init(_ divergence: Divergence) {
-            rows = divergence.rowCount
-            tables = divergence.tables.map(\.name)
-            repaired = divergence.isRepaired
-            reason = divergence.failure?.message
-        }
-    }
-
-    private struct Document: Encodable {
-        let messageType: String?
-        let time: String?
-        let store: String
-        let remote: String
-        let pulled: Int64
-        let pushed: Int64
-        let conflicts: Int64
-        let parked: Int64
-        let divergence: DivergenceDocument?
-        let bytesPulled: Int64
-        let bytesPushed: Int64
-        let tables: [String]?
-        let rows: [String]?
-        let waiting: [Waiting]?
-        let refused: String?
-        let seconds: Double
-    }
-
-    /// A table that waits for another synchronization.
-    private struct Waiting: Encodable {
-        let table: String
-        let reason: String
-    }
-
     func run() throws {
         try CommandContext.run(global) { context in
             var context = context
@@ -204,6 +165,9 @@ struct Exchange {
         let report = try exchange(direction, synchronizer, transport, context)
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         let scope = try synchronizer.scope(ofRemote: transport.name)
+        let shown = if let way { try way() } else { direction }
+        // Whoever asked for a pull only knows that nothing is sent.
+        let unsent = shown == direction ? 0 : try synchronizer.pendingCount(ofRemote: transport.name)
         let document = Document(
             messageType: output.messageType, time: output.time, store: options.store, remote: chosen.name,
             pulled: report.pulled?.rowCount ?? 0,
@@ -213,8 +177,8 @@ struct Exchange {
             tables: scope.tableNames, rows: scope.rows.isEmpty ? nil : scope.rows.map(RowList.text),
             waiting: report.waitingTables.isEmpty
                 ? nil : report.waitingTables.map { .init(table: $0.name, reason: $0.reason) },
-            refused: report.refusal?.message, seconds: (seconds * 1000).rounded() / 1000)
-        let shown = if let way { try way() } else { direction }
+            refused: report.refusal?.message, unsent: unsent == 0 ? nil : unsent,
+            seconds: (seconds * 1000).rounded() / 1000)
         if try output.tells(report.pulled, report.pushed) {
             let label = isOfAll ? "\(PrintableText.escaped(chosen.name)): " : ""
             try context.print(document, text: output.line(label + text(shown, report)))
@@ -223,7 +187,9 @@ struct Exchange {
             context.note(
                 "table \(PrintableText.escaped(column.table)): \(PrintableText.escaped(column.text))")
         }
-        return try remarks(report, chosen, context)
+        if unsent > 0 { context.note(ExchangeText.unsent(unsent)) }
+        let status = try remarks(report, chosen, context)
+        return status == .success && unsent > 0 ? .attention : status
     }
 
     /// Keeps what was chosen with the remote.

@@ -40,11 +40,61 @@ package struct ExchangeText {
         return "\(rows) \(was) not taken and \(stays) here to be sent, all else was sent: \(text)"
     }
 
+    /// What is said of changes that a device which may only read has made.
+    package static func unsent(_ count: Int64) -> String {
+        "\(HumanFormat.count(Int(count), "change")) \(count == 1 ? "stays" : "stay") here: this device may only read"
+    }
+
     private static func count(_ transfer: SyncReport.Transfer?) -> String {
         // A bundle may have brought what is no row, such as what a replica knows.
         guard let transfer, transfer.rowCount > 0 else { return "nothing new" }
         return HumanFormat.count(Int(transfer.rowCount), "row")
             + " (\(HumanFormat.bytes(Int(transfer.byteCount))))"
+    }
+}
+
+extension Exchange {
+    /// Rows that differed though nothing new was to come.
+    struct DivergenceDocument: Encodable {
+        let rows: Int
+        let tables: [String]
+        let repaired: Bool
+        let reason: String?
+
+        init(_ divergence: Divergence) {
+            rows = divergence.rowCount
+            tables = divergence.tables.map(\.name)
+            repaired = divergence.isRepaired
+            reason = divergence.failure?.message
+        }
+    }
+
+    /// What is printed of an exchange with another store.
+    struct Document: Encodable {
+        let messageType: String?
+        let time: String?
+        let store: String
+        let remote: String
+        let pulled: Int64
+        let pushed: Int64
+        let conflicts: Int64
+        let parked: Int64
+        let divergence: DivergenceDocument?
+        let bytesPulled: Int64
+        let bytesPushed: Int64
+        let tables: [String]?
+        let rows: [String]?
+        let waiting: [Waiting]?
+        let refused: String?
+        /// How many changes are not sent, because this device may not write.
+        let unsent: Int64?
+        let seconds: Double
+    }
+
+    /// A table that waits for another synchronization.
+    struct Waiting: Encodable {
+        let table: String
+        let reason: String
     }
 }
 
