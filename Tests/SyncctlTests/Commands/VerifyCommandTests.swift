@@ -54,6 +54,24 @@ extension ProcessWideTests {
             #expect(result.status == 16 && result.output.contains("_sync_i_1"))
         }
 
+        @Test func tablesThatAreNotTrackedAreNotSaidToBeEqual() throws {
+            let queue = try place.open("a.db", "a")
+            try queue.write { try $0.execute(sql: "CREATE TABLE draft (id BLOB PRIMARY KEY, text TEXT)") }
+            try queue.close()
+            try place.makeReplica("b.db", "b", of: "a.db", "a")
+            let remote = ["--remote", place.path("b.db"), "--remote-passphrase-file", place.secret("b")]
+            let verify = ["verify", place.path("a.db")] + remote + options
+            let some = try place.succeed(verify)
+            #expect(some.output.contains("hold the same") && some.errors.contains("not tracked here: draft"))
+            try place.succeed(["untrack", place.path("a.db"), "person"] + options)
+            let none = try place.succeed(verify)
+            #expect(none.output.contains("nothing to compare") && none.errors.contains("syncctl track"))
+            let document = try place.succeed(verify + ["--json"]).document()
+            #expect(document["untracked"] as? [String] == ["person", "draft"])
+            let sync = try place.run(["sync", place.path("a.db")] + remote + options)
+            #expect(sync.errors.contains("no table is tracked here"))
+        }
+
         @Test func aWrongPassphraseHasItsOwnCode() throws {
             let wrong = ["--passphrase-file", place.secret("wrong")]
             #expect(try place.run(["verify", place.path("a.db")] + wrong).status == 12)

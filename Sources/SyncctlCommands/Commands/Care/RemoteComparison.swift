@@ -24,6 +24,8 @@ struct RemoteComparison {
         let differingRows: Int
         let conflicts: Int64
         let tables: [Table]
+        /// The tables of the store that are not compared, because they are not tracked.
+        let untracked: [String]
         let reason: String?
     }
 
@@ -33,6 +35,7 @@ struct RemoteComparison {
         defer { line.finish() }
         let divergence = try pair.synchronizer.compare(with: pair.transport, repairing: repairs)
         line.finish()
+        let (tracked, untracked) = try tables(of: pair.synchronizer)
         let isRepaired = divergence?.isRepaired ?? false
         let document = Document(
             store: options.store, remote: remote, equal: divergence == nil, repaired: isRepaired,
@@ -41,9 +44,19 @@ struct RemoteComparison {
                 .init(
                     table: $0.name, rows: $0.keys.count,
                     keys: $0.keys.prefix(Self.keyCountMax).map(\.description))
-            }, reason: divergence?.failure?.message)
+            }, untracked: untracked, reason: divergence?.failure?.message)
         let tables = try pair.tableNames()
-        try context.print(document, text: text(divergence, tables, context))
+        try context.print(
+            document,
+            text: tracked.isEmpty
+                ? "nothing to compare: no table of \(options.store) is tracked"
+                : text(divergence, tables, context))
+        if tracked.isEmpty {
+            try context.untrackedRemark(pair.synchronizer, options.store)
+        } else if !untracked.isEmpty && tables == nil {
+            let names = untracked.map(PrintableText.escaped).joined(separator: ", ")
+            context.note("not compared, because not tracked here: \(names)")
+        }
         guard let divergence, !isRepaired else { return .success }
         if let failure = divergence.failure {
             context.note("the rows could not be made equal: \(failure.message)")
@@ -53,6 +66,15 @@ struct RemoteComparison {
             )
         }
         return .integrityFailed
+    }
+
+    /// The tables of the store that are tracked, and the others, which nobody exchanges.
+    private func tables(of synchronizer: Synchronizer) throws -> (tracked: [String], others: [String]) {
+        try synchronizer.writer.read { db in
+            let tracked = try ServedState.tableNames(db)
+            let keys = Set(tracked.map(\.identifierKey))
+            return (tracked, try TextExport.contentTables(db).filter { !keys.contains($0.identifierKey) })
+        }
     }
 
     private func text(_ divergence: Divergence?, _ tables: [String]?, _ context: CommandContext) -> String {

@@ -187,6 +187,7 @@ struct Exchange {
             context.note(
                 "table \(PrintableText.escaped(column.table)): \(PrintableText.escaped(column.text))")
         }
+        if output.isOnce { try context.untrackedRemark(synchronizer, options.store) }
         if unsent > 0 { context.note(ExchangeText.unsent(unsent)) }
         let status = try remarks(report, chosen, context)
         return status == .success && unsent > 0 ? .attention : status

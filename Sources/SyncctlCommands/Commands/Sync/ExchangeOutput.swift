@@ -99,7 +99,8 @@ extension Exchange {
 }
 
 extension PreparedExchange.Output {
-    private var isOnce: Bool { if case .once = self { true } else { false } }
+    /// Whether it is the only exchange of the command.
+    var isOnce: Bool { if case .once = self { true } else { false } }
 
     /// What kind of document it is among others; nil for the only one.
     var messageType: String? { isOnce ? nil : "synchronized" }
@@ -149,6 +150,12 @@ final class ExchangeProgress {
 }
 
 extension CommandContext {
+    /// Says that there is nothing to exchange, in a store that nobody has told which tables to track.
+    func untrackedRemark(_ synchronizer: Synchronizer, _ store: String) throws {
+        guard try synchronizer.writer.read({ try ServedState.tableNames($0) }).isEmpty else { return }
+        note("no table is tracked here; start with: syncctl track \(CommandWords.path(store)) <table>")
+    }
+
     /// Says that rows wait in a store.
     ///
     /// - parameter isHere: Whether the store is a file on this machine, which a command can look into.

@@ -159,6 +159,7 @@ struct FolderExchange {
             let label = isLabelled ? "\(PrintableText.escaped(chosen.name)): " : ""
             try context.print(document, text: output.line(label + text(report, isSnapshotAdded)))
         }
+        if output.isOnce { try context.untrackedRemark(synchronizer, options.store) }
         return try remarks(report, context)
     }
 
