@@ -49,6 +49,17 @@ import Testing
         #expect(try changes("--since", "1h").count == 5 && changes("--since", "2999-01-01").isEmpty)
     }
 
+    @Test func aRowIsFoundByTheBeginningOfItsKey() throws {
+        let key = try #require(try changes()[1]["key"] as? String)
+        let found = try changes("--row", String(key.dropLast()).uppercased())
+        #expect(found.filter { $0["key"] as? String == key }.count == 2)
+        let words = ["log", place.path("a.db"), "--passphrase-file", place.secret("a"), "--row"]
+        let unknown = try place.run(words + ["abc-no-key"])
+        #expect(unknown.status == 1 && unknown.errors.contains("begins with abc-no-key"), "\(unknown.errors)")
+        let filtered = try place.succeed(words + [key, "--since", "2999-01-01"])
+        #expect(filtered.output == "no changes\n")
+    }
+
     @Test func aTableThatIsNotKnownIsNoTableWithoutChanges() throws {
         let words = ["log", place.path("a.db"), "--passphrase-file", place.secret("a"), "--table"]
         let unknown = try place.run(words + ["nope"])

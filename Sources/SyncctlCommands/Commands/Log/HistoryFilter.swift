@@ -4,7 +4,7 @@ import SyncEngine
 struct HistoryFilter {
     /// The table, as it is called.
     let table: String?
-    /// The row's key.
+    /// The beginning of the row's key.
     let key: String?
     /// The beginning of a replica's identifier, or `here`.
     let replica: String?
@@ -17,7 +17,7 @@ struct HistoryFilter {
     func contains(_ entry: HistoryEntry) -> Bool {
         if let sinceMilliseconds, entry.milliseconds < sinceMilliseconds { return false }
         if let table, !entry.table.isSameIdentifier(as: table) { return false }
-        if let key, entry.key.lowercased() != key.lowercased() { return false }
+        if let key, !entry.key.lowercased().hasPrefix(key.lowercased()) { return false }
         guard let replica else { return true }
         return replica == "here" ? entry.isLocal : entry.replica.description.hasPrefix(replica.lowercased())
     }

@@ -32,7 +32,9 @@ struct LogCommand: ParsableCommand {
     @Option(help: "Changes of this table only.")
     var table: String?
 
-    @Option(help: ArgumentHelp("Changes of the row with this key only.", valueName: "key"))
+    @Option(
+        help: ArgumentHelp(
+            "Changes of the row with this key only, or with a key that begins so.", valueName: "key"))
     var row: String?
 
     @Option(
@@ -107,9 +109,17 @@ struct LogCommand: ParsableCommand {
         return tables.first { $0.isSameIdentifier(as: name) } ?? name
     }
 
-    /// Refuses a table or a replica that is not known, which would look like one without changes.
+    /// Refuses a table, a row or a replica that is not known, which would look like one without changes.
     private func requireKnown(_ filter: HistoryFilter, _ synchronizer: Synchronizer) throws {
         if let table = filter.table { try requireTable(table, synchronizer) }
+        if let row {
+            let history = HistoryFilter(table: nil, key: row, replica: nil, sinceMilliseconds: nil)
+            guard try !history.entries(of: synchronizer, limit: 1).isEmpty else {
+                throw Failure(
+                    "no row whose key begins with \(row) has changes here",
+                    hints: ["keys are shown by: syncctl log \(CommandWords.path(options.store)) --limit 500"])
+            }
+        }
         guard let by, by != "here" else { return }
         let replicas = try synchronizer.replicas()
         guard replicas.contains(where: { $0.replica.description.hasPrefix(by.lowercased()) }) else {
