@@ -41,11 +41,6 @@ struct Network: NetworkAccess {
     private func openServer(_ name: String, _ request: RemoteRequest, _ context: CommandContext) throws
         -> OpenedRemote
     {
-        guard !request.hasPassphrase else {
-            throw Failure.usage(
-                "a server needs no passphrase: the store has a device key",
-                hints: ["name another store with --remote <file>"])
-        }
         let synchronizer = try open(request, context)
         let book = try RemoteBook(synchronizer)
         guard try synchronizer.serverNames().contains(name) || !synchronizer.relayNames().contains(name)
@@ -54,6 +49,12 @@ struct Network: NetworkAccess {
         }
         let known = try ServerArgument.remote(
             name, in: book, isGiven: request.isNamed, store: request.store.store)
+        // Only of a server that is known: else the words for a missing one say what can be done.
+        guard !request.hasPassphrase else {
+            throw Failure.usage(
+                "a server needs no passphrase: the store has a device key",
+                hints: ["name another store with --remote <file>"])
+        }
         var options = InviteArgument.options()
         options.compression = .init(request.compression)
         return OpenedRemote(synchronizer, try book.transport(known.name, options: options)) {

@@ -28,6 +28,12 @@ import Testing
         let first = try place.run(["sync", place.path("a.db")] + own)
         #expect(first.status == 64 && first.errors.contains("the store knows none"))
         #expect(first.errors.contains("syncctl share"))
+        // There is no server that could need none.
+        let secret = ["--remote-passphrase-file", place.secret("b")]
+        for words in [["sync"], ["watch"]] {
+            let result = try place.run(words + [place.path("a.db")] + own + secret)
+            #expect(result.status == 64 && result.errors.contains("the store knows none"), "\(result.errors)")
+        }
         try place.succeed(["sync", place.path("a.db"), "--remote", place.path("b.db")] + both)
         try insert("b.db", "b", 10..<12)
         let again = try place.succeed(["sync", place.path("a.db"), "--json"] + both).document()

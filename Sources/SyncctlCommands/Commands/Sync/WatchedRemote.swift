@@ -27,12 +27,16 @@ package struct WatchedRemote {
                 try store.synchronizer().knownRemotes(all: false, store: options.store, remote)[0]
             }
         if case .server(let name) = chosen.argument {
-            guard !remote.scope.isGiven && !remote.isPassphraseGiven else {
-                throw Failure.usage(
-                    "a server needs no passphrase, and what is exchanged with it is chosen with syncctl sync")
-            }
             kind = .server(name)
             synchronizer = try store.synchronizer()
+            // The words for a server that is not known say what can be done.
+            guard try synchronizer.serverNames().contains(name) else { return }
+            guard !remote.isPassphraseGiven else {
+                throw Failure.usage("a server needs no passphrase: the store has a device key")
+            }
+            guard !remote.scope.isGiven else {
+                throw Failure.usage("what is exchanged with a server is chosen with syncctl sync")
+            }
             return
         }
         let exchange = Exchange(
