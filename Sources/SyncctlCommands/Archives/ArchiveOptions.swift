@@ -1,5 +1,6 @@
 import ArgumentParser
 import CipherStore
+import Foundation
 
 /// What opens an archive.
 struct ArchiveSecretOptions: ParsableArguments {
@@ -48,9 +49,25 @@ extension Failure {
 }
 
 extension CommandContext {
+    /// Throws when an archive is locked for a recipient and no identity is given, before anybody is asked for a passphrase, which
+    /// could open nothing.
+    func requirePassphraseArchive(_ options: ArchiveSecretOptions, _ path: String) throws {
+        // A file that can't be read is for those to explain who read all of it.
+        guard options.identity == nil, let handle = FileHandle(forReadingAtPath: path),
+            let source = try? FileSource(handle), (try? SealedFileReader.isForRecipient(source)) == true
+        else { return }
+        throw Failure.explainingArchive(
+            path,
+            StoreError(
+                .encryptionMismatch,
+                "the file is locked for a recipient, not by a passphrase; give the identity's file",
+                path: path))
+    }
+
     /// Reads what opens an archive.
     func archiveSecret(_ options: ArchiveSecretOptions, for path: String) throws -> ArchiveSecret {
         if let identity = options.identity { return ArchiveSecret(try ArchiveIdentity(file: identity)) }
+        try requirePassphraseArchive(options, path)
         guard let passphrase = try passphrase(options.passphrase, for: path) else {
             throw Failure.usage("no passphrase for \(path)", hints: ["use --archive-passphrase-file"])
         }

@@ -162,6 +162,8 @@ struct ExportCommand: ParsableCommand {
     }
 
     private func exportDatabase(_ queue: DatabaseQueue, _ path: String, _ context: CommandContext) throws {
+        // Nobody is asked for a passphrase of what can't be made.
+        try StoreFileCheck.requireFree(path)
         let synchronizer = try Synchronizer(existing: queue)
         if plaintext {
             Interruption.listen()

@@ -49,6 +49,21 @@ import Testing
         #expect(sync.output.contains("no conflicts"))
     }
 
+    @Test func whatIsInTheWayIsSaidBeforeAPassphraseIsAskedFor() throws {
+        for target in ["a.db", "secrets"] {
+            let result = try place.run(["export", place.path("a.db"), "--to", place.path(target)] + own)
+            #expect(result.status == 1 && result.errors.contains("already"), "\(result.errors)")
+        }
+    }
+
+    @Test func anArchiveForARecipientNeedsNoPassphraseToBeRefused() throws {
+        let recipient = try ArchiveIdentity.random().recipient.description
+        let archive = place.path("r.csa")
+        _ = try export(["--to", archive, "--recipient", recipient])
+        let result = try place.run(["restore", archive, place.path("x.db")])
+        #expect(result.status == 12 && result.errors.contains("for a recipient"), "\(result.errors)")
+    }
+
     @Test func aPlaintextExportIsAnSQLiteFileThatCanBecomeAStoreAgain() throws {
         _ = try export(["--to", place.path("plain.sqlite"), "--plaintext"])
         let plain = try DatabaseQueue(path: place.path("plain.sqlite"))

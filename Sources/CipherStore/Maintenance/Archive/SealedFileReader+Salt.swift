@@ -17,6 +17,14 @@ extension SealedFileReader {
         return [UInt8(truncatingIfNeeded: cost.logN)] + salt
     }
 
+    /// Whether a file is locked for a recipient, so that no passphrase opens it. The file stays at its start.
+    ///
+    /// - throws: What the source throws.
+    package static func isForRecipient(_ source: any ByteSource) throws -> Bool {
+        guard case .recipient? = try stanza(of: source) else { return false }
+        return true
+    }
+
     private static func stanza(of source: any ByteSource) throws -> ArchiveStanza? {
         let head = [UInt8](try source.peek(upToCount: ArchiveHeader.byteCountMax))
         guard head.starts(with: ArchiveHeader.magic) else { return nil }

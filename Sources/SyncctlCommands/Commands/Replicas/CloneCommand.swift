@@ -96,6 +96,7 @@ struct RestoreCommand: ParsableCommand {
             let path = options.store
             try StoreFileCheck.requireArchive(backup)
             try StoreFileCheck.requireNew(path)
+            try context.requirePassphraseArchive(archive, backup)
             let passphrase = try context.storePassphrase(options, for: path, isNew: true)
             let secret = try context.archiveSecret(archive, for: backup)
             Interruption.listen()
