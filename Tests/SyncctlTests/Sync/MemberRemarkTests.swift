@@ -3,6 +3,7 @@ import SyncMembers
 import Testing
 
 @testable import SyncEngine
+@testable import SyncctlCommands
 
 /// What a synchronization says of members.
 @Suite struct MemberRemarkTests {
@@ -71,5 +72,11 @@ import Testing
         #expect(recovered.errors.contains("syncctl member remove"))
         let result = try sync("a.db", "a")
         #expect(result.errors.contains("another member") && !result.errors.contains("is a copy"))
+    }
+
+    @Test func identifiersAreToldApartByTheirBeginnings() {
+        #expect(MemberNames.beginnings(of: ["4a0012", "79bc34"]) == ["4a00", "79bc"])
+        #expect(MemberNames.beginnings(of: ["4a0012", "4a0034"]) == ["4a001", "4a003"])
+        #expect(MemberNames.beginnings(of: ["4a00", "4a00"]) == ["4a00", "4a00"])
     }
 }

@@ -159,9 +159,15 @@ private struct MemberChoice {
             }
             throw Failure("no member is called \(words), or has an identifier that begins so", hints: [hint])
         }
+        guard named.count <= 1 else {
+            let beginnings = MemberNames.beginnings(of: named.map { $0.member.id.description })
+            throw Failure.usage(
+                "\(named.count) members are called \(words)",
+                hints: ["name it by its identifier: \(beginnings.joined(separator: " or "))", hint])
+        }
         guard found.count == 1 else {
             throw Failure.usage(
-                "\(found.count) members are called \(words), or have identifiers that begin so",
+                "\(found.count) members have identifiers that begin with \(words)",
                 hints: ["give more digits of the identifier", hint])
         }
         return member

@@ -150,6 +150,15 @@ package enum MemberNames {
     package static let recoveryNote =
         "this is the only time that the recovery key is shown: print it, and keep it away from the store; it makes a new admin when none is left: syncctl member recover"
 
+    /// The shortest beginnings that tell identifiers apart, of four digits at least.
+    static func beginnings(of identifiers: [String]) -> [String] {
+        let longest = identifiers.map(\.count).max() ?? 0
+        let length = (4..<max(5, longest)).first { length in
+            Set(identifiers.map { $0.prefix(length) }).count == identifiers.count
+        }
+        return identifiers.map { String($0.prefix(length ?? longest)) }
+    }
+
     /// The name of the member whose device this is.
     package static func own(_ name: String?) throws -> MemberName {
         if let name { return try MemberName(name) }
