@@ -43,14 +43,22 @@ struct KeyConversionOptions: ParsableArguments {
     @Flag(help: "Show what would change, and change nothing.")
     var dryRun = false
 
-    /// Whether an option is given that means nothing without --convert-keys.
-    private var hasDetails: Bool {
-        all || textKeys || keepOldKeys || acceptDependents || !newSince.isEmpty || !reference.isEmpty
-            || keyColumn != "id" || backup != nil || dryRun
+    /// The options that are given and mean nothing without --convert-keys.
+    private var details: [String] {
+        let given: [(name: String, isGiven: Bool)] = [
+            ("--all", all), ("--text-keys", textKeys), ("--keep-old-keys", keepOldKeys),
+            ("--accept-dependents", acceptDependents), ("--new-since", !newSince.isEmpty),
+            ("--reference", !reference.isEmpty), ("--key-column", keyColumn != "id"),
+            ("--backup", backup != nil), ("--dry-run", dryRun),
+        ]
+        return given.filter(\.isGiven).map(\.name)
     }
 
     func validate() throws {
-        if hasDetails && !convertKeys { throw ValidationError("these options go with --convert-keys") }
+        if !details.isEmpty && !convertKeys {
+            let verb = details.count == 1 ? "goes" : "go"
+            throw ValidationError("\(details.joined(separator: ", ")) \(verb) with --convert-keys")
+        }
         if backup != nil && dryRun { throw ValidationError("--backup and --dry-run exclude each other") }
         _ = try ownRows()
         _ = try undeclaredReferences()

@@ -139,7 +139,7 @@ import Testing
         let result = try place.run(
             ["track", place.path("a.db"), "note", "--passphrase-file", place.secret("a"), "--dry-run"])
         #expect(result.status == 64)
-        #expect(result.errors.contains("go with --convert-keys"))
+        #expect(result.errors.contains("--dry-run goes with --convert-keys"))
         let other = try place.run([
             "track", place.path("a.db"), "note", "--passphrase-file", place.secret("a"),
         ])

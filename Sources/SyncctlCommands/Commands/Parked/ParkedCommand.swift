@@ -222,8 +222,8 @@ struct ParkedRetryCommand: ParsableCommand {
             let parked = try synchronizer.status().parkedCount
             try context.print(
                 Document(store: options.store, shown: shown, parked: parked),
-                text: "\(HumanFormat.count(Int(shown), "row")) found their place; "
-                    + "\(HumanFormat.count(Int(parked), "row")) still wait")
+                text: "\(HumanFormat.count(Int(shown), "row")) found \(shown == 1 ? "its" : "their") place; "
+                    + "\(HumanFormat.count(Int(parked), "row")) still \(parked == 1 ? "waits" : "wait")")
             return .success
         }
     }
