@@ -59,9 +59,6 @@ import Testing
                 clock.environment.identifier(), name: place, at: 1, acknowledged: 0)
         }
         try a.synchronizer.remember(remote: .init(name: place, location: place))
-        let rows = SyncScope.tables(["note", "tag"]).rows(of: "note", where: "body", in: [.text("x")])
-        try a.synchronizer.setScope(rows, ofRemote: place)
-        #expect(try a.synchronizer.setRowsAside(of: ["tag"], ofRemote: place))
         return a
     }
 
@@ -82,9 +79,7 @@ import Testing
 
     @Test func noNameOfARemoteIsInACloneOrAnArchive() throws {
         let a = try named()
-        #expect(
-            try namingTables(a.queue)
-                == ["_sync_attempt", "_sync_partial", "_sync_peer", "_sync_scope", "_sync_setting"])
+        #expect(try namingTables(a.queue) == ["_sync_attempt", "_sync_peer", "_sync_setting"])
         let b = try stores.clone(a, as: "b.db")
         let lock = ArchiveLock(passphrase: try Passphrase("of the archive"), cost: .minimum)
         try a.synchronizer.archive(to: stores.path("a.csa"), lock: lock)
@@ -102,6 +97,15 @@ import Testing
         #expect(try a.synchronizer.status().remotes.count == 2)
     }
 
+    /// A copy that forgot it would send what was to stay here.
+    @Test func aCopyHasTheChoicesForRemotes() throws {
+        let a = try named()
+        try a.synchronizer.setScope(.tables(["note"]), ofRemote: Self.place)
+        let b = try stores.clone(a, as: "b.db")
+        #expect(try b.synchronizer.scope(ofRemote: Self.place) == .tables(["note"]))
+        #expect(try b.synchronizer.status().remotes.isEmpty)
+    }
+
     @Test func aCopyKnowsWhetherAllTablesWereExchanged() throws {
         let (part, whole) = (try stores.create("part.db"), try stores.create("whole.db"))
         for store in [part, whole] {
@@ -116,19 +120,5 @@ import Testing
                 #expect(try store.queue.read { try ScopeStore(db: $0).heldTables() }?.count == count)
             }
         }
-    }
-
-    @Test func aCopyMakesAnotherChoiceOfRowsWithAnyRemote() throws {
-        let a = try named()
-        let b = try stores.clone(a, as: "b.db")
-        #expect(try b.synchronizer.scope(ofRemote: "dir:other").rows.count == 2)
-        try b.synchronizer.bringRowsBack(ofRemote: "dir:other")
-        #expect(try b.synchronizer.scope(ofRemote: "dir:other").rows.map(\.table) == ["note"])
-        try b.synchronizer.setScope(
-            .rows(of: "note", where: "body", in: [.text("y")]), ofRemote: "dir:other")
-        let c = try stores.clone(b, as: "c.db")
-        try c.synchronizer.setScope(.everything, ofRemote: "dir:third")
-        #expect(try c.synchronizer.scope(ofRemote: "dir:third").rows.isEmpty)
-        #expect(try b.problems() == [] && c.problems() == [])
     }
 }

@@ -11,8 +11,7 @@ struct RowChoice {
     /// The most values of one table.
     private static let valueCountMax = WireLimits().scopeValueCountMax
 
-    /// Chooses rows for a remote. Tables that had a choice for it, or for one of the store that this is a copy of, and have none now,
-    /// get all rows again.
+    /// Chooses rows for a remote. Tables that had a choice for it, and have none now, get all rows again.
     ///
     /// - throws: ``SyncError``: `noSuchTable`; `unsuitableScope` for a column or values that rows can't be
     ///   chosen by, or a choice that another remote has.
@@ -31,7 +30,7 @@ struct RowChoice {
             chosen.insert(table.number)
         }
         for partial in try PartialTable.loadAll(db, metadata).values
-        where [remote, UnnamedRemote.name].contains(partial.remote) && !chosen.contains(partial.number) {
+        where partial.remote == remote && !chosen.contains(partial.number) {
             try wantEverything(partial, metadata)
         }
     }
@@ -48,8 +47,8 @@ struct RowChoice {
             return try begin(table, column, values, remote, coverage)
         }
         let isEqual = partial.column == column && partial.wanted == values && !partial.wantsEverything
-        // Nobody chose anything of a table that was lost as a whole, and the choice of a copy is anybody's to change.
-        guard [remote, "", UnnamedRemote.name].contains(partial.remote) || isEqual else {
+        // Nobody chose anything of a table that was lost as a whole.
+        guard partial.remote == remote || partial.remote.isEmpty || isEqual else {
             throw SyncError(
                 .unsuitableScope,
                 """

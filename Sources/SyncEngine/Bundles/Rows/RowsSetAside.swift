@@ -114,15 +114,10 @@ struct RowsSetAside {
 
     // MARK: The setting
 
-    /// What its name begins with.
-    static let prefix = "set aside "
-
-    private var name: String { Self.prefix + remote }
-    /// In a copy, it is not known for which remote.
-    private var unnamed: String { Self.prefix + UnnamedRemote.name }
+    private var name: String { "set aside \(remote)" }
 
     private func load() throws -> Kept? {
-        guard let text = try SyncSetting.text(db, name) ?? SyncSetting.text(db, unnamed) else { return nil }
+        guard let text = try SyncSetting.text(db, name) else { return nil }
         do {
             return try JSONDecoder().decode(Kept.self, from: Data(text.utf8))
         } catch {
@@ -131,7 +126,6 @@ struct RowsSetAside {
     }
 
     private func save(_ kept: Kept?) throws {
-        try SyncSetting.set(db, unnamed, nil)
         guard let kept else { return try SyncSetting.set(db, name, nil) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys

@@ -86,14 +86,6 @@ package enum SyncSetting {
             sql: "DELETE FROM main._sync_setting WHERE substr(name, 1, length(?1)) = ?1", arguments: [prefix])
     }
 
-    /// Gives those of them one name behind the word. Of several, one stays.
-    static func renameAll(_ db: Database, withPrefix prefix: String, to name: String) throws {
-        try db.execute(
-            sql:
-                "UPDATE OR REPLACE main._sync_setting SET name = ?1 || ?2 WHERE substr(name, 1, length(?1)) = ?1",
-            arguments: [prefix, name])
-    }
-
     /// Removes those of them that have a value.
     static func removeAll(_ db: Database, withPrefix prefix: String, value: String) throws {
         try db.execute(

@@ -54,13 +54,6 @@ extension PartialTable {
         try Self.save(db, values, held: held, number)
     }
 
-    /// Takes the names of the remotes off the choices, in a copy of the store. An empty name says that nobody chose, and stays.
-    static func forgetNames(_ db: Database) throws {
-        try db.execute(
-            sql: "UPDATE main._sync_partial SET remote = ? WHERE remote <> ''",
-            arguments: [UnnamedRemote.name])
-    }
-
     /// Notes that all rows are wanted again, and are not here.
     func setWantsEverything(_ db: Database) throws {
         try db.execute(

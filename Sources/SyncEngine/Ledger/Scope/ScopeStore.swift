@@ -83,22 +83,6 @@ struct ScopeStore {
                 """) ?? false
     }
 
-    /// Makes one choice without a name of all choices, in a copy of the store.
-    ///
-    /// - parameter hasMetWhole: Whether all tables were ever exchanged: beside that, no choice counts.
-    func forgetNames(hasMetWhole: Bool) throws {
-        let name = UnnamedRemote.name
-        if !hasMetWhole {
-            try db.execute(
-                sql: """
-                    INSERT OR IGNORE INTO main._sync_scope (remote, tbl)
-                    SELECT DISTINCT ?, tbl FROM main._sync_scope
-                    """, arguments: [name])
-        }
-        try db.execute(
-            sql: "DELETE FROM main._sync_scope WHERE remote <> ? OR ?", arguments: [name, hasMetWhole])
-    }
-
     /// Tables outside of a choice that its tables refer to: rows whose parents are there stay hidden.
     func missingParents(of scope: SyncScope) throws -> [String] {
         guard let names = scope.tableNames else { return [] }
