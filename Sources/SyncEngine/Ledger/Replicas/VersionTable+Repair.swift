@@ -1,6 +1,6 @@
 import CipherStore
 
-/// How versions are repaired that no store takes in any more (see ``ImplausibleMetadata``).
+/// How versions are repaired that no store takes in any more (see ``ImplausibleMetadata``), and how deletions are forgotten.
 extension VersionTable {
     /// Takes rows that are in a life beyond the last one back to the last ones from which they can begin another.
     static func repairLives(_ db: Database) throws {
