@@ -127,7 +127,8 @@
                 return isBack || ContinuousClock.now >= end
             }
             #expect(steps == 2 && result.output.contains("\"disconnected\""), "\(result.output)")
-            #expect(result.output.contains("there is no such folder"), "\(result.output)")
+            // A synchronization may have been about to read a file when the folder went away.
+            #expect(result.output.contains("no such"), "\(result.output)")
             try place.succeed(["sync", place.path("a.db"), "--passphrase-file", place.secret("a")] + words)
             #expect(try place.rows("a.db", "a").count == 5)
         }
