@@ -89,10 +89,7 @@ public struct BucketMailbox: Mailbox {
     /// Looks at the bucket, and tells the names of the folders.
     ///
     /// - throws: ``BucketError``; `MailboxError`: `unreachable`, `failed`.
-    public func folders() throws -> [String] {
-        state.last.release()
-        return Array(try refresh().folders.keys)
-    }
+    public func folders() throws -> [String] { Array(try refresh().folders.keys) }
 
     /// The files of a folder, as the last ``folders()`` found them, with what was written and removed here since.
     ///
@@ -108,7 +105,7 @@ public struct BucketMailbox: Mailbox {
     ///
     /// - throws: ``BucketError``; `MailboxError`: `missing`, `notPermitted`, `unreachable`, `failed`.
     public func open(_ path: MailboxPath) throws -> any MailboxReader {
-        state.last.reader(of: try Download(state: state, path: path, check: check).spool())
+        SpoolReader(try Download(state: state, path: path, check: check).spool())
     }
 
     /// Writes a file.
@@ -197,7 +194,8 @@ final class BucketState: Sendable {
     let cache: SealedFileCache
     let spoolFolder: String
     private let known = Mutex(KnownListing())
-    let last = LastSpool()
+    /// The file that was read last: the engine opens a bundle twice.
+    let last = Mutex<(path: MailboxPath, tag: String, spool: Spool)?>(nil)
     /// What the server has turned out not to know.
     let lacks = Mutex<Set<ServerAbility>>([])
 

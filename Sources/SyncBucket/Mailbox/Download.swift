@@ -35,7 +35,7 @@ struct Download {
             try spool.append(next.answer.body)
         }
         if let tag {
-            state.last.keep(spool, of: path, tag: tag)
+            state.last.withLock { $0 = (path, tag, spool) }
             if SealedFileCache.keeps(path, spool.byteCount) {
                 state.cache.keep(try spool.read(at: 0, upTo: spool.byteCount), of: path, tag: tag)
             }
@@ -64,7 +64,8 @@ struct Download {
 
     /// What is here already of a version.
     private func known(_ tag: String) -> Spool? {
-        state.last.content(of: path, tag: tag) ?? state.cache.content(of: path, tag: tag).map { Spool($0) }
+        if let last = state.last.withLock({ $0 }), last.path == path, last.tag == tag { return last.spool }
+        return state.cache.content(of: path, tag: tag).map { Spool($0) }
     }
 
     private func range(from start: Int, tag: String?) throws -> (answer: BucketAnswer, total: Int) {

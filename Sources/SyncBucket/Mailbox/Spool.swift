@@ -47,9 +47,6 @@ package final class Spool: Sendable {
     /// How many bytes there are.
     package var byteCount: Int { state.withLock { $0.byteCount } }
 
-    /// Whether they take up room on the disk.
-    var isOnDisk: Bool { state.withLock { $0.descriptor >= 0 } }
-
     /// The SHA-256 of all bytes, in hexadecimal digits.
     var digest: String { CanonicalText.hexadecimal(hash) }
 
@@ -141,22 +138,15 @@ package final class Spool: Sendable {
 /// Reads a spool from its start to its end.
 package final class SpoolReader: MailboxReader {
     private let spool: Spool
-    private let onEnd: () -> Void
     private var position = 0
 
-    /// - parameters:
-    ///     - spool: What is read.
-    ///     - onEnd: Called when all of it was.
-    package init(_ spool: Spool, onEnd: @escaping () -> Void = {}) {
-        (self.spool, self.onEnd) = (spool, onEnd)
-    }
+    package init(_ spool: Spool) { self.spool = spool }
 
     package var byteCount: Int { spool.byteCount }
 
     package func read(upTo count: Int) throws -> Data {
         let data = try spool.read(at: position, upTo: count)
         position += data.count
-        if position >= spool.byteCount { onEnd() }
         return data
     }
 }

@@ -52,20 +52,6 @@ import Testing
         #expect((mailbox.requestCounts - before).get == 2)
     }
 
-    /// Nobody sees what takes up the room on the disk.
-    @Test func aLargeFileIsKeptUntilItWasReadToItsEnd() throws {
-        let (mailbox, other) = (try relay.mailbox(channel), try relay.mailbox(channel))
-        let piece = Data(count: MailboxPath.pieceByteCountMax)
-        try other.write(bundle(1), replacing: false) { sink in for _ in 0..<5 { try sink(piece) } }
-        _ = try mailbox.folders()
-        let before = mailbox.requestCounts
-        #expect(try mailbox.open(bundle(1)).read(upTo: 100).count == 100)
-        #expect(try bytes(mailbox, bundle(1)).count == 5 * piece.count)
-        #expect((mailbox.requestCounts - before).get == 1)
-        #expect(try bytes(mailbox, bundle(1)).count == 5 * piece.count)
-        #expect((mailbox.requestCounts - before).get == 2)
-    }
-
     @Test func whatIsWrittenHereIsKnownHere() throws {
         let (mailbox, other) = (try relay.mailbox(channel), try relay.mailbox(channel))
         _ = try mailbox.folders()

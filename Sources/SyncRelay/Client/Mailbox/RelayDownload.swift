@@ -41,7 +41,7 @@ struct RelayDownload {
             try spool.append(next.bytes)
         }
         if let tag, first.version == listed?.position {
-            state.last.keep(spool, of: path, tag: tag)
+            state.last.withLock { $0 = (path, tag, spool) }
             if SealedFileCache.keeps(path, spool.byteCount) {
                 state.cache.keep(try spool.read(at: 0, upTo: spool.byteCount), of: path, tag: tag)
             }
@@ -65,7 +65,8 @@ struct RelayDownload {
 
     /// What is here already of a version.
     private func known(_ tag: String) -> Spool? {
-        state.last.content(of: path, tag: tag) ?? state.cache.content(of: path, tag: tag).map { Spool($0) }
+        if let last = state.last.withLock({ $0 }), last.path == path, last.tag == tag { return last.spool }
+        return state.cache.content(of: path, tag: tag).map { Spool($0) }
     }
 
     /// Compares a file with what the channel's listing says of it.

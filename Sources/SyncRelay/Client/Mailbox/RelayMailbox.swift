@@ -80,8 +80,7 @@ public struct RelayMailbox: Mailbox {
     ///
     /// - throws: ``RelayError``; `MailboxError`: `unreachable`, `failed`.
     public func folders() throws -> [String] {
-        state.last.release()
-        return Array(try RelayLook(state: state, check: check).run().folders.keys)
+        Array(try RelayLook(state: state, check: check).run().folders.keys)
     }
 
     /// The files of a folder, as the last ``folders()`` found them, with what was written and removed here since.
@@ -101,7 +100,7 @@ public struct RelayMailbox: Mailbox {
     ///
     /// - throws: ``RelayError``; `MailboxError`: `missing`, `unreachable`, `failed`.
     public func open(_ path: MailboxPath) throws -> any MailboxReader {
-        state.last.reader(of: try RelayDownload(state: state, path: path, check: check).spool())
+        SpoolReader(try RelayDownload(state: state, path: path, check: check).spool())
     }
 
     /// Writes a file.
@@ -153,7 +152,8 @@ final class RelayMailboxState: Sendable {
     let spoolFolder: String
     let look: Mutex<Look>
     let events = Mutex<[RelayEvent]>([])
-    let last = LastSpool()
+    /// The file that was read last: the engine opens a bundle twice.
+    let last = Mutex<(path: MailboxPath, tag: String, spool: Spool)?>(nil)
     /// A relay that does nothing but lie fills no memory.
     private static let eventCountMax = 100
 
