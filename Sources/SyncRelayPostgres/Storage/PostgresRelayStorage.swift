@@ -215,12 +215,13 @@ public final class PostgresRelayStorage: RelayStorage {
     /// - throws: `RelayProblem` of code `unavailable`.
     public func tidy() async throws {
         let time = time
+        // What a part of it fails at is no reason to keep the rest.
+        defer { cleaner.wake() }
         try await pool.run { session in
             _ = try session.run(Self.tidyInvitations, [time])
             _ = try session.run(
                 Self.abandonUploads, [time, .integer(RelayBounds.uploadMilliseconds), .integers([])])
         }
         try await abandonLeftUploads()
-        cleaner.wake()
     }
 }

@@ -91,8 +91,10 @@ struct WatchCommand: ParsableCommand {
         Interruption.onRequest { live.stop() }
         try live.run { event in
             var unsent: Int64 = 0
-            // A device that may only read pushes nothing at all.
-            if case .synchronized(let report) = event, report.pushed == nil {
+            // A device that may only read pushes nothing. Others push what is written while they pull with the next exchange.
+            if case .synchronized(let report) = event, report.pushed == nil,
+                try RemoteBook(synchronizer).remote(known.name).isReadOnly
+            {
                 unsent = try synchronizer.pendingCount(ofRemote: known.address.url)
             }
             try report(event, name, unsent, context)

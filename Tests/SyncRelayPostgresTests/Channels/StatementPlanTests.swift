@@ -95,4 +95,12 @@ import Testing
         let plan = try plan(PostgresRelayStorage.tidyInvitations, [.integer(1)], "1", knowledge)
         #expect(plan.contains("invitation_expiry"), "\(plan)")
     }
+
+    /// A plan that can't do without what is turned off costs so much that the server would compile it each time.
+    @Test func nothingIsCompiled() throws {
+        let connection = try database.connect()
+        let setting = PostgresStatement("setting", [], "SELECT current_setting('jit')")
+        let deadline = PostgresConnection.Deadline.now + .seconds(30)
+        #expect(try connection.run(setting, until: deadline).first?.text(0) == "off")
+    }
 }
