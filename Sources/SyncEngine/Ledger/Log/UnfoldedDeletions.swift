@@ -3,7 +3,8 @@ import CipherStore
 /// The rows whose deletions have no version yet.
 ///
 /// The log has no index of rows. To look into its tail for each row that is asked for takes longer, the more rows a settlement
-/// deletes, each of which makes the tail longer. So each entry of the tail is read once.
+/// deletes, each of which makes the tail longer. So each entry of the tail is read once. It is not asked within a savepoint,
+/// whose entries may be taken back.
 final class UnfoldedDeletions {
     private struct Key: Hashable {
         var table: Int64

@@ -33,7 +33,7 @@ public struct LocalFolder: Mailbox {
 
     /// The names of all that is in the folder.
     ///
-    /// - throws: ``MailboxError`` of code `failed`.
+    /// - throws: ``MailboxError``: `missing` when the folder has gone and is not to be made, `failed`.
     public func folders() throws -> [String] {
         let manager = FileManager.default
         var isFolder: ObjCBool = false

@@ -29,7 +29,7 @@ public protocol Mailbox: Sendable {
     /// The list may be out of date: new folders may be missing, and it may name things that are gone or are
     /// not folders. A place that is still empty has no folders; that is not an error.
     ///
-    /// - throws: ``MailboxError``: `notPermitted`, `unreachable`, `failed`.
+    /// - throws: ``MailboxError``: `missing` when the place itself has gone, `notPermitted`, `unreachable`, `failed`.
     func folders() throws -> [String]
 
     /// The files of a folder, in any order.
@@ -62,7 +62,8 @@ public protocol Mailbox: Sendable {
     ///     - body: Gives the bytes to its argument, in order and in pieces of at most
     ///       ``MailboxPath/pieceByteCountMax``. It is called once. When it throws, no file is left, and
     ///       its error is thrown.
-    /// - throws: ``MailboxError``: `exists`, `notPermitted`, `full`, `unreachable`, `failed`; what `body` throws.
+    /// - throws: ``MailboxError``: `exists`, `missing` when the place itself has gone, `notPermitted`, `full`, `unreachable`,
+    ///   `failed`; what `body` throws.
     func write(
         _ path: MailboxPath, replacing: Bool,
         _ body: (_ sink: @escaping (Data) throws -> Void) throws -> Void
