@@ -239,6 +239,9 @@ import Testing
         try #require(chown(path, 4711, 4711) == 0)
         try StoreRekey.makeKeyring(path: path, from: Passphrase("first"), cost: .minimum)
         #expect(try owners() == [4711, 4711])
+        let storage = try Keyring(store: path).storage
+        storage.restore(try storage.setAside(ifContent: try storage.read()))
+        #expect(try owners() == [4711, 4711])
         // Whatever has the name of the store by now.
         try #require(chown(path, 4712, 4712) == 0)
         try Keyring(store: path).changePassphrase(from: Passphrase("first"), to: Passphrase("second"))

@@ -14,6 +14,8 @@ struct KeyringSetAside {
     fileprivate(set) var copyPath: String?
     /// The content of a copy that was removed.
     fileprivate(set) var copy: [UInt8]?
+    /// What the system told of that copy: a service keeps its keyring when root carries out the operation.
+    fileprivate var copyInformation: stat?
 }
 
 extension KeyringStorage {
@@ -33,6 +35,8 @@ extension KeyringStorage {
         var aside = KeyringSetAside()
         if content != nil { aside.path = try renamed(path) }
         guard Self.isTaken(backupPath) else { return aside }
+        var information = stat()
+        if lstat(backupPath, &information) == 0 { aside.copyInformation = information }
         let copy = try? PrivateFile.read(backupPath, byteCountMax: KeyringFile.byteCountMax)
         if let copy, copy == content {
             unlink(backupPath)
@@ -61,7 +65,9 @@ extension KeyringStorage {
         {
             // The keyring is in its place: without room for its copy it is as good as before.
             defer { file.discard() }
-            guard (try? PrivateFile.write(copy, to: file, for: path)) != nil else { return }
+            let written: Void? = try? PrivateFile.write(
+                copy, to: file, for: path, owner: aside.copyInformation)
+            guard written != nil else { return }
             try? file.moveIntoPlace()
         }
     }
