@@ -80,6 +80,10 @@ struct JoinedSources {
 
     /// Gives tables their own names, and numbers where there would be two.
     private mutating func assignNames(avoiding outer: Set<String>) {
+        if sources.count == 1, outer.isEmpty, !sources[0].relation.source.name.isEmpty {
+            if sources[0].qualifier.isEmpty { sources[0].qualifier = sources[0].relation.source.name }
+            return
+        }
         var taken = Set(sources.map { $0.qualifier.foldedIdentifier }).union(outer)
         let unnamed = sources.indices.filter { sources[$0].qualifier.isEmpty }
         let groups = Dictionary(grouping: unnamed) { sources[$0].relation.source.name.foldedIdentifier }

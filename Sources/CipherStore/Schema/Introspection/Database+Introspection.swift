@@ -145,6 +145,13 @@ extension Database {
     /// The primary key or unique index that some columns hold, as it is declared.
     func columns(forUniqueKey columns: some Sequence<String>, in name: String) throws -> [String]? {
         let given = Set(columns.map(\.foldedIdentifier))
+        // Most ask for the row that the key of a table finds.
+        if let key = cached(name, in: nil, { $0.primaryKey(name) }), !given.contains("rowid"),
+            !key.columns.isEmpty, key.columns.allSatisfy({ given.contains($0.foldedIdentifier) }),
+            try tableExists(name)
+        {
+            return key.columns
+        }
         let isView = try !tableExists(name) && viewExists(name)
         if isView && schemaSource == nil { return nil }
         let key: PrimaryKeyInfo
