@@ -107,6 +107,16 @@ extension FolderContents {
         return untaken
     }
 
+    /// Whether an error is about one file, which is bad or can't be read now. Any other one is of the place, or of somebody who
+    /// cancelled: it says nothing of the file that was just read, and ends the synchronization.
+    static func isOfFile(_ error: any Error) -> Bool {
+        switch error {
+        case is WireError, is DigestedSource.Mismatch: true
+        case is StoreError, is SyncError: !SyncCancellation.isReason(of: error)
+        default: false
+        }
+    }
+
     /// What an error says of a file; nil when the same bytes may be read another time.
     static func outcome(of error: any Error) -> CheckedFiles.Outcome? {
         switch error {

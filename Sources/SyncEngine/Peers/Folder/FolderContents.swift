@@ -51,7 +51,8 @@ struct FolderContents {
     ///     - headers: What bundles said before that no head lists.
     /// - throws: ``StoreError`` of code `wrongPassphrase`, which names a head, when none can be opened; ``SyncError`` of code
     ///   `otherStore` when nothing there is of this database, and something of another one, or when too many heads are, `notMember` when
-    ///   members have written them and this store knows of none, `metadataTooNew`; ``MailboxError`` of code `unreachable`.
+    ///   members have written them and this store knows of none, `metadataTooNew`; ``MailboxError`` of code `unreachable`; what the
+    ///   mailbox throws that is no ``MailboxError``.
     init(
         _ folder: MailboxTransport, store: StoreID?, replicas: [ReplicaID]? = nil,
         members: FolderMembers? = nil, checked: CheckedFiles = CheckedFiles(),
@@ -210,12 +211,10 @@ struct FolderContents {
             return Bundle(
                 replica: replica, name: file.name, number: number, file: file, path: path,
                 base: header.base, target: header.target, byteCount: entry.byteCount, isListed: false)
-        } catch let error as MailboxError {
-            throw error
         } catch let error as StoreError where error.code == .wrongPassphrase {
             closedRemarks.append((replica, "\(path): \(error.message)"))
             return nil
-        } catch {
+        } catch let error where Self.isOfFile(error) {
             remarks.append("\(path): \((error as? StoreError)?.message ?? "\(error)")")
             return nil
         }
@@ -249,9 +248,7 @@ struct FolderContents {
                 try source.check()
                 try bundle.require(sender: found.sender, base: found.base, target: found.target)
                 checked.note(question, .sound)
-            } catch let error as MailboxError {
-                throw error
-            } catch {
+            } catch let error where Self.isOfFile(error) {
                 unreadable.append((bundle, error))
                 if let outcome = Self.outcome(of: error) { checked.note(question, outcome) }
             }
