@@ -15,6 +15,7 @@ extension Synchronizer {
     public func publishSnapshot(
         in mailbox: MailboxTransport, progress: StoreProgressHandler? = nil
     ) throws {
+        try UnnamedRemote.requireOther(mailbox.name)
         let greeting = try peer.greet()
         // Whoever begins from it believes that it has everything.
         try peer.requireAllTables(greeting, with: mailbox.name)

@@ -121,4 +121,59 @@ import Testing
             }
         }
     }
+
+    /// What it did would count as that of all remotes of the original.
+    @Test func noRemoteIsCalledAsThoseOfTheOriginal() throws {
+        let a = try stores.create()
+        try a.queue.write { try SyncAttempts.record($0, success: "dir:all", at: 1, skew: 0) }
+        let copy = try stores.clone(a, as: "copy.db")
+        try copy.synchronizer.setScope(.tables(["note"]), ofRemote: "dir:some")
+        let transport = StoreTransport(
+            path: stores.path(a.name), configuration: TestStores.configuration(a.name), name: "/")
+        let mailbox = MailboxTransport(
+            mailbox: SlashFolder(folder: LocalFolder(path: stores.path("shared"))),
+            passphrase: try Passphrase("folder"), cost: .minimum)
+        let codes = [
+            code { _ = try copy.synchronizer.run(.both, transport) },
+            code { _ = try copy.synchronizer.run(.both, mailbox) },
+            code { try copy.synchronizer.publishSnapshot(in: mailbox) },
+            code { _ = try copy.synchronizer.setScope(.tables(["note"]), ofRemote: "/") },
+            code { _ = try copy.synchronizer.setRowsAside(of: ["note"], ofRemote: "/") },
+        ]
+        #expect(codes == Array(repeating: SyncError.Code.reservedName, count: codes.count))
+        let isForgotten = try copy.synchronizer.forget(remote: "/")
+        #expect(!isForgotten)
+        #expect(try copy.synchronizer.status().remotes.isEmpty)
+        // All tables were exchanged, whatever was chosen since.
+        #expect(try copy.queue.read { try ScopeStore(db: $0).heldTables() } == nil)
+    }
+
+    private func code(_ body: () throws -> Void) -> SyncError.Code? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return (error as? SyncError)?.code
+        }
+    }
+}
+
+/// A folder that its app calls as nothing may be called.
+private struct SlashFolder: Mailbox {
+    let folder: LocalFolder
+    var name: String { "/" }
+    var location: String { folder.location }
+
+    func folders() throws -> [String] { try folder.folders() }
+    func files(in name: String) throws -> [MailboxFile] { try folder.files(in: name) }
+    func open(_ path: MailboxPath) throws -> any MailboxReader { try folder.open(path) }
+
+    func write(
+        _ path: MailboxPath, replacing: Bool,
+        _ body: (_ sink: @escaping (Data) throws -> Void) throws -> Void
+    ) throws {
+        try folder.write(path, replacing: replacing, body)
+    }
+
+    func remove(_ path: MailboxPath) throws { try folder.remove(path) }
 }

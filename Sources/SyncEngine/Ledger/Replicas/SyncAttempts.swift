@@ -47,11 +47,13 @@ enum SyncAttempts {
             separator: ": ")
     }
 
-    /// Forgets a remote.
+    /// Forgets a remote. What a copy keeps of the remotes of the original is nobody's to forget.
     ///
     /// - returns: Whether it was known.
     static func forget(_ db: Database, name: String) throws -> Bool {
-        guard try db.tableExists("_sync_attempt", in: "main") else { return false }
+        guard name != UnnamedRemote.name, try db.tableExists("_sync_attempt", in: "main") else {
+            return false
+        }
         try db.execute(sql: "DELETE FROM _sync_attempt WHERE name = ?", arguments: [name])
         return db.changesCount > 0
     }

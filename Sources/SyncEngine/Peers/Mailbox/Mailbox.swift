@@ -18,7 +18,8 @@ import Foundation
 /// ``MailboxError``. Any other error ends the synchronization: it is for a place that can't be used at all, such as one
 /// that doesn't know the user.
 public protocol Mailbox: Sendable {
-    /// What status lines, logs and the settings of a store call it: `dir:/media/stick`. It names no secret.
+    /// What status lines, logs and the settings of a store call it: `dir:/media/stick`. It names no secret, and is not `/`, which a
+    /// store keeps for itself.
     var name: String { get }
 
     /// What stands before the names of files in messages: a path or an address. It names no secret.

@@ -51,6 +51,8 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
         case snapshotMissing
         /// This way to the remote can't carry some tables only, nor knowledge that is limited to some tables.
         case scopeUnsupported
+        /// The remote has the name `/`, which a store keeps for the remotes of the store that it is a copy of.
+        case reservedName
         /// Rows can't be chosen by this column, by these values, or beside another choice.
         case unsuitableScope
         /// The device asks for, or brings, tables or rows that the remote does not exchange with it.

@@ -9,7 +9,7 @@ extension Synchronizer {
     /// - parameter mailbox: The place that keeps the files.
     /// - parameter progress: Called with the direction, and how much was done of how much: bytes of a
     ///   bundle when pulling, rows when pushing. An error that it throws cancels.
-    /// - throws: ``SyncError``: `otherStore`; `StoreError`: `wrongPassphrase`, `cannotWrite`, `full`, …;
+    /// - throws: ``SyncError``: `otherStore`, `reservedName` for a mailbox called `/`; `StoreError`: `wrongPassphrase`, `cannotWrite`, `full`, …;
     ///   ``MailboxError`` of code `unreachable`; `DatabaseError`. Bundles that were applied stay applied; each
     ///   is applied as a whole or not at all.
     public func run(

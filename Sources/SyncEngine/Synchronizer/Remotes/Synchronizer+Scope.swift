@@ -17,10 +17,11 @@ extension Synchronizer {
     ///   whose parents are in these tables are kept and stay hidden.
     /// - throws: ``SyncError`` of code `noSuchTable` for a table that is not known or not tracked,
     ///   `unsuitableScope` for a column or values that rows can't be chosen by, or when other rows of the
-    ///   table were chosen for another remote. Nothing changes then.
+    ///   table were chosen for another remote, `reservedName` for a remote called `/`. Nothing changes then.
     @discardableResult
     public func setScope(_ scope: SyncScope, ofRemote remote: String) throws -> [String] {
-        try database.write { db in
+        try UnnamedRemote.requireOther(remote)
+        return try database.write { db in
             try MetadataSchema.upgrade(db)
             try TableTracking(db: db, environment: environment).refresh()
             let store = ScopeStore(db: db)
@@ -35,7 +36,8 @@ extension Synchronizer {
     /// - returns: Whether anything else was chosen before.
     /// - throws: As ``setScope(_:ofRemote:)``. Nothing changes then.
     package func setRowsAside(of tables: [String], ofRemote remote: String) throws -> Bool {
-        try database.write { db in
+        try UnnamedRemote.requireOther(remote)
+        return try database.write { db in
             try MetadataSchema.upgrade(db)
             try TableTracking(db: db, environment: environment).refresh()
             return try RowsSetAside(db: db, environment: environment, remote: remote).begin(tables)

@@ -43,7 +43,10 @@ struct SyncObservation {
     private var environment: SyncEnvironment { synchronizer.environment }
 
     /// Runs a synchronization under observation.
+    ///
+    /// - throws: ``SyncError`` of code `reservedName` before anything is done; what the body throws.
     func run<Report: ObservedReport>(_ body: () throws -> Report) throws -> Report {
+        try UnnamedRemote.requireOther(remote)
         let start = environment.milliseconds()
         log(.started(direction: direction))
         do {
