@@ -1,6 +1,7 @@
 import CipherStore
 import Foundation
 import SyncWire
+import Synchronization
 import TestSupport
 import Testing
 
@@ -134,5 +135,45 @@ extension TestReplica {
         #expect(try replica.problems() == [] && other.problems() == [])
         let (left, right) = (try replica.digests(), try other.digests())
         #expect(left == right)
+    }
+
+    /// What happens, in order.
+    private final class Steps: Sendable {
+        private let steps = Mutex<[String]>([])
+
+        func add(_ step: String) { steps.withLock { $0.append(step) } }
+
+        /// When something happens first.
+        func first(_ text: String) -> Int? { steps.withLock { $0.firstIndex { $0.contains(text) } } }
+    }
+
+    /// What others wrote would count as the bundle's time otherwise, and again with each try, as a bundle that is refused sums nothing.
+    @Test func theTimeOfABundleBeginsWhenAllThatWasHereIsSummed() throws {
+        let stores = try TestStores()
+        let hub = try stores.create()
+        let device = try stores.clone(hub, as: "device.db")
+        let known = try hub.peer.greet().vector
+        try hub.insert(1, "by others")
+        try hub.queue.write { try DigestLedger.invalidate($0) }
+        try device.insert(2, "by the device")
+        let frames = try device.bundle(since: known)
+        let steps = Steps()
+        let terms = UploadTerms(startClock: {
+            steps.add("the clock starts")
+            return { false }
+        })
+        hub.queue.inDatabase { db in db.trace { steps.add("\($0)") } }
+        let summary = try hub.peer.receiveStored(
+            on: { _ in terms },
+            { _, sink in
+                for frame in frames { try frame.withUnsafeBytes { try sink($0) } }
+            })
+        hub.queue.inDatabase { $0.trace(options: []) }
+        #expect(summary.rowCount == 1)
+        let start = try #require(steps.first("the clock starts"))
+        let deletion = try #require(steps.first("DELETE FROM _sync_digest"))
+        let sum = try #require(steps.first("UPDATE _sync_digest"))
+        #expect(deletion < sum && sum < start)
+        #expect(try hub.problems() == [])
     }
 }

@@ -6,13 +6,16 @@ import SyncWire
 /// counted where the sender says that it can't divide the bundle: it would be refused for ever, with all that its sender
 /// writes later.
 final class ApplicationClock {
-    private let isOverdue: @Sendable () -> Bool
-    private let isIndivisible: Bool
+    private let terms: UploadTerms
+    private var isOverdue: @Sendable () -> Bool = { false }
     private var rowCount = 0
 
-    /// Starts the clock.
-    init(_ terms: UploadTerms) {
-        isIndivisible = terms.isIndivisible
+    /// Makes a clock that does not run yet.
+    init(_ terms: UploadTerms) { self.terms = terms }
+
+    /// Starts the clock: what comes from now on is the bundle's.
+    func start() {
+        assert(rowCount == 0, "the time of a bundle begins before its rows")
         isOverdue = terms.startClock()
     }
 
@@ -29,7 +32,7 @@ final class ApplicationClock {
     ///
     /// - throws: As above, unless the bundle can't be divided.
     func requireTimeForOthers() throws {
-        guard rowCount > 1, !isIndivisible else { return }
+        guard rowCount > 1, !terms.isIndivisible else { return }
         try requireTime()
     }
 

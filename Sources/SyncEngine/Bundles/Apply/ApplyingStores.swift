@@ -29,7 +29,6 @@ struct ApplyingStores {
         journal = try ConflictJournal(db, at: environment.milliseconds())
         parking = try Parking(db, now: environment.milliseconds())
         lastRows = LastRows(db)
-        // The fold came before it: that was others' work.
         clock = ApplicationClock(terms)
     }
 }

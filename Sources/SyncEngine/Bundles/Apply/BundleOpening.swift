@@ -57,6 +57,8 @@ struct BundleOpening {
         let rows = try restrictedRows(parts, before, settlement, resync)
         let lost = try LostValues.loadAll(db, before.partials)
         stores.versions.digests = try digests()
+        // What was written here before is folded and summed by now: that was others' work, and a bundle that is refused undoes it.
+        stores.clock.start()
         return AppliedRecords(
             stores,
             BundleContext(
