@@ -252,7 +252,7 @@ components:
     console: { type: apiKey, in: cookie, name: __Host-cipherstore, description: "Its name goes on with the store, see /console/sessions." }
   parameters:
     store: { name: store, in: path, required: true, schema: { type: string, pattern: "^[0-9a-f]{32}$" } }
-    long: { name: long, in: query, description: "Whether the device asks for more time than others are to wait, for a bundle that it can't divide. Granted to devices without bounds; others get it for what their changes do to other rows.", schema: { type: boolean } }
+    long: { name: long, in: query, description: "Whether the device asks for more time than others are to wait, for a bundle that it can't divide. Granted to devices without bounds; others get it for what their changes do to other rows, and for their own rows twice the time after each refusal, up to 8 times and 16 seconds.", schema: { type: boolean } }
     codec: { name: codec, in: query, description: "A codec of chunks that the device reads besides plain ones (Schemas/wire/v1.md, section 5): deflate. Another one is not used.", schema: { type: string } }
     bundle: { name: bundle, in: path, required: true, description: "SHA-256 of the payload of the header's frame, without its type and length.", schema: { type: string, pattern: "^[0-9a-f]{64}$" } }
   schemas:

@@ -73,7 +73,8 @@ public struct HubServer: Sendable {
         public var uploadCountMax = 64
         /// How long the bundle of a device may take to apply, in seconds, while nobody else can write. One that takes
         /// longer is refused, and its device sends less at once. A device without bounds may ask for more time, and gets
-        /// it; one with bounds that can't divide a bundle gets it for what its changes do to other rows.
+        /// it; one with bounds that can't divide a bundle gets it for what its changes do to other rows, and for its own
+        /// rows twice as long after each one that was refused, up to 8 times and 16 seconds.
         public var applicationSeconds: Double = 2
         /// How long a connection may be silent, and how long the least progress may take, in seconds.
         public var silenceSeconds: Double = 30
@@ -105,7 +106,7 @@ public struct HubServer: Sendable {
         public let trust: ServerAddress.Trust
     }
 
-    private let stores: [HubStore]
+    let stores: [HubStore]
     private let milliseconds: @Sendable () -> Int64
     private let options: Options
     private let logger: Logger

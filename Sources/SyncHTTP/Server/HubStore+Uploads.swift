@@ -49,7 +49,10 @@ extension HubStore {
         limits.rowByteCountMax = Int(min(Int64(limits.rowByteCountMax), self.limits.rowByteCountMax))
         limits.plainByteCountMax = self.limits.transferByteCountMax
         let wire = limits
-        let duration = Duration.seconds(self.limits.applicationSeconds)
+        let usual = self.limits.applicationSeconds
+        let seconds =
+            isLong ? state.withLock { $0.long.seconds(of: device.id, usual: usual) } : usual
+        let duration = Duration.seconds(seconds)
         return { db in
             let bounds = try bounds(db)
             // Whoever may write everything may hold up others in other ways as well.
@@ -61,13 +64,27 @@ extension HubStore {
         }
     }
 
+    /// Notes for a device that asked for more time that it was not enough.
+    private func noting<Result>(
+        isLong: Bool, from device: Device, _ application: () throws -> Result
+    ) throws -> Result {
+        do {
+            return try application()
+        } catch let error as SyncError where error.code == .tooMuchAtOnce && isLong {
+            state.withLock { $0.long.noteRefusal(of: device.id) }
+            throw error
+        }
+    }
+
     /// Applies a bundle that came in one request. It needs not wait in the store first.
     private func apply(
         _ frames: BundleFrames, isLong: Bool, from device: Device
     ) throws -> Message.Upload {
         let identifier = frames.identifier
-        let summary = try synchronizer.applyUpload(on: terms(of: device, isLong: isLong)) { sink in
-            try frames.forEach(sink)
+        let summary = try noting(isLong: isLong, from: device) {
+            try synchronizer.applyUpload(on: terms(of: device, isLong: isLong)) { sink in
+                try frames.forEach(sink)
+            }
         }
         note(summary, of: identifier, byteCount: frames.byteCount, from: device)
         return Message.Upload(
@@ -145,7 +162,9 @@ extension HubStore {
         if let done = summary(of: bundle, for: device) { return done }
         try requireOwn(bundle, device)
         let byteCount = try inbox.entry(bundle)?.byteCount
-        let summary = try inbox.apply(bundle, on: terms(of: device, isLong: isLong))
+        let summary = try noting(isLong: isLong, from: device) {
+            try inbox.apply(bundle, on: terms(of: device, isLong: isLong))
+        }
         note(summary, of: bundle, byteCount: byteCount ?? 0, from: device)
         return Self.answer(summary, for: device)
     }

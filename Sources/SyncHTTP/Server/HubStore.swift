@@ -30,6 +30,7 @@ final class HubStore: Sendable {
         var applied: [(bundle: [UInt8], summary: ApplySummary)] = []
         /// By device.
         var rates: [Int64: RateLimit] = [:]
+        var long = LongApplications()
         var parts = Parts()
         var isMakingSnapshot = false
         var isComparing = false

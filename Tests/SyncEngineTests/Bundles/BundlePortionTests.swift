@@ -182,6 +182,20 @@ import Testing
         try expectHealthy([hub, phone])
     }
 
+    @Test func aRemoteThatTakesLongerEachTimeIsAskedAgain() throws {
+        let stores = try TestStores()
+        let (hub, phone) = try pair(stores)
+        stores.clock.chainStride.withLock { $0 = 256 }
+        try insert(1...5, phone)
+        let peer = PatientPeer(hub, limit: { 0 })
+        peer.askingCountMin = 4
+        _ = try SessionDriver(local: phone.peer, remote: peer, remoteName: "hub", progress: nil).run(.push)
+        // Less four times, and more time three times in vain.
+        #expect(peer.refusalCount == 8)
+        #expect(try hub.state(["note"]) == phone.state(["note"]))
+        try expectHealthy([hub, phone])
+    }
+
     /// Its vector rises, and not for this replica.
     @Test func aRemoteThatDoesNotGetFurtherIsNotSentTheSameForEver() throws {
         let stores = try TestStores()
@@ -286,7 +300,10 @@ private final class PatientPeer: PacedPeer {
     private let limit: () -> Int
     let changeCountMax: Int64 = 200
     var isStubborn = false
-    private(set) var isAskedForMoreTime = false
+    /// How often it has to be asked before it takes more time.
+    var askingCountMin = 1
+    private var askingCount = 0
+    var isAskedForMoreTime: Bool { askingCount > 0 }
     private(set) var refusalCount = 0
 
     init(_ inner: TestReplica, limit: @escaping () -> Int) {
@@ -294,10 +311,10 @@ private final class PatientPeer: PacedPeer {
         self.limit = limit
     }
 
-    func askForMoreTime() { isAskedForMoreTime = true }
+    func askForMoreTime() { askingCount += 1 }
 
     func receive(_ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws -> ApplySummary {
-        let most = isAskedForMoreTime && !isStubborn ? Int.max : limit()
+        let most = askingCount >= askingCountMin && !isStubborn ? Int.max : limit()
         // Asked for each row.
         let counter = CountingClock(most)
         do {

@@ -60,6 +60,11 @@ import Testing
                 try Int.fetchOne($0, sql: "SELECT count(*) FROM _sync_inbox")
             }
             #expect(count == 0)
+            // What it can't divide has more time now.
+            let device = try #require(try server.register.devices().first)
+            let store = try #require(server.server?.stores.first)
+            let seconds = store.state.withLock { $0.long.seconds(of: device.id, usual: 2) }
+            #expect(seconds == 16)
         }
         try await RunningServer.serving(hub, behind: proxy) { _ in
             // The same device, and a server with time.
@@ -68,6 +73,19 @@ import Testing
             #expect(report.pushed?.rowCount == 20)
             #expect(try till.rows() == hub.rows())
         }
+    }
+
+    @Test func theTimeOfADeviceIsDoubledUpToABound() {
+        var long = LongApplications()
+        func seconds(_ usual: Double) -> Double { long.seconds(of: 1, usual: usual) }
+        var found = [seconds(2)]
+        for _ in 0..<5 {
+            long.noteRefusal(of: 1)
+            found.append(seconds(2))
+        }
+        #expect(found == [2, 4, 8, 16, 16, 16])
+        #expect(seconds(0) == 0 && seconds(0.5) == 4 && seconds(5) == 16 && seconds(60) == 60)
+        #expect(long.seconds(of: 2, usual: 2) == 2)
     }
 
     /// It can't be divided, so it would be refused for ever, with all that the device writes later.

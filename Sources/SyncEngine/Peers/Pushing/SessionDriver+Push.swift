@@ -5,7 +5,8 @@ package protocol PacedPeer: SyncPeer {
     /// About how many changes one bundle should bring at most.
     var changeCountMax: Int64 { get }
 
-    /// Asks it to take longer over a bundle than it would for others, which it may refuse.
+    /// Asks it to take longer over a bundle than it would for others, which it may refuse. It may be asked again, and take longer
+    /// each time.
     func askForMoreTime()
 }
 
@@ -66,6 +67,8 @@ private struct PushCourse {
     // A server names up to 1,000 rows at once, and one that makes them up would have everything sent for ever.
     private static let refusalCountMax = 100
     private static let reductionCountMax = 4
+    /// A server gives a device more time each time that it asks, a few times.
+    private static let askingCountMax = 4
 
     init(_ request: TransferRequest, to remote: (any PacedPeer)?) {
         self.request = request
@@ -110,7 +113,7 @@ private struct PushCourse {
     ///
     /// - returns: Whether that can help.
     mutating func slowDown() -> Bool {
-        guard let remote, reductionCount <= Self.reductionCountMax else { return false }
+        guard let remote, reductionCount < Self.reductionCountMax + Self.askingCountMax else { return false }
         reductionCount += 1
         if reductionCount > Self.reductionCountMax {
             remote.askForMoreTime()
