@@ -48,6 +48,26 @@ import Testing
         #expect(try b.dump(["p", "c"]).count == 3)
     }
 
+    @Test func rowsThatAreTriedInVainKeepTheTimeAtWhichTheyWereHidden() throws {
+        let a = try stores.create(
+            schema: """
+                CREATE TABLE p (id BLOB PRIMARY KEY);
+                CREATE TABLE c (id BLOB PRIMARY KEY, p REFERENCES p);
+                """, tables: ["p", "c"])
+        try a.execute("INSERT INTO p VALUES (?)", [key(1)])
+        let b = try stores.clone(a, as: "b.db")
+        try a.execute("DELETE FROM p")
+        try b.execute("INSERT INTO c VALUES (?, ?)", [key(2), key(1)])
+        let hiddenAt = stores.clock.environment.milliseconds()
+        try a.sync(b)
+        stores.clock.advance(milliseconds: 1000)
+        #expect(try a.synchronizer.retryParkedRows() == 0)
+        #expect(try a.synchronizer.parkedRows().map(\.sinceMilliseconds) == [hiddenAt])
+        stores.clock.advance(milliseconds: 1000)
+        try a.synchronizer.setOrphanPolicy(.hold, for: "c")
+        #expect(try a.synchronizer.parkedRows().map(\.sinceMilliseconds) == [hiddenAt])
+    }
+
     @Test func rowsOfOtherTablesAndColumnsSaySo() throws {
         let a = try stores.create()
         let b = try stores.clone(a, as: "b.db")

@@ -18,6 +18,11 @@ final class Parking {
     private var parkedRows: RowTally
     private var shownRows: RowTally
     private let now: Int64
+    private let rememberedRowMax: Int
+
+    /// Since when rows were hidden that were shown meanwhile, in one transaction: nobody sees those of them that are
+    /// hidden again in it.
+    private var formerTimes: [[UInt8]: Int64] = [:]
 
     /// How many rows were parked since this object was made.
     var parkedRowCount: Int64 { parkedRows.count }
@@ -31,6 +36,7 @@ final class Parking {
     init(_ db: Database, now: Int64, rememberedRowMax: Int = 100_000) throws {
         self.db = db
         self.now = now
+        self.rememberedRowMax = rememberedRowMax
         parkedRows = RowTally(rememberedRowMax)
         shownRows = RowTally(rememberedRowMax)
         // REPLACE costs a statement journal, so it is kept for rows that have parked values already.
@@ -197,9 +203,24 @@ final class Parking {
     /// Forgets what waited of a row that is in its table now.
     func show(_ table: Int64, _ key: RowKey, columns: [Int]) throws {
         assert(isInUse, "a row that did not wait has its place")
+        let identity = Self.identity(table, key)
+        if formerTimes.count < rememberedRowMax, let time = try hiddenTime(table, key) {
+            formerTimes[identity] = time
+        }
         try remove(table, key, columns: columns)
-        assert(!parkedRows.contains(Self.identity(table, key)))
-        shownRows.insert(Self.identity(table, key), isNew: true)
+        assert(!parkedRows.contains(identity))
+        shownRows.insert(identity, isNew: true)
+    }
+
+    /// Since when a row is hidden; nil when it is not.
+    private func hiddenTime(_ table: Int64, _ key: RowKey) throws -> Int64? {
+        let statement = try db.cachedStatement(sql: "SELECT since FROM _sync_hidden WHERE tbl = ? AND pk = ?")
+        let raw = statement.sqliteStatement
+        statement.reset()
+        defer { statement.reset() }
+        _ = RawBinding.int64(raw, 1, table)
+        key.value.bind(raw, 2)
+        return try statement.step() ? RawColumn.int64(raw, 0) : nil
     }
 
     /// Lists a hidden row. It keeps the time at which it was hidden first.
@@ -214,7 +235,8 @@ final class Parking {
         _ = RawBinding.int64(raw, 1, table)
         key.value.bind(raw, 2)
         _ = RawBinding.string(raw, 3, failure.reason.rawValue)
-        _ = RawBinding.int64(raw, 4, now)
+        _ = RawBinding.int64(
+            raw, 4, formerTimes.isEmpty ? now : formerTimes[Self.identity(table, key)] ?? now)
         if let other = failure.other {
             _ = RawBinding.int64(raw, 5, other.table)
             other.key.value.bind(raw, 6)
