@@ -85,9 +85,12 @@ import Testing
             #expect(try phone.tasks() == ["a honest", "b first of b", "b of the hub", "c first of a"])
             #expect(try await phone.push(to: transport).refusal?.code == .outsideScope)
             #expect(try await phone.sync(with: transport).refusal != nil)
+            #expect(try phone.status().peers.map(\.pendingCount) == [1])
             // The device takes the move back, and all of it goes.
             try phone.run("UPDATE task SET team = 'a' WHERE text = 'first of a'")
+            #expect(try phone.status().peers.map(\.pendingCount) == [1])
             #expect(try await phone.sync(with: transport).refusal == nil)
+            #expect(try phone.status().peers.map(\.pendingCount) == [0])
             #expect(
                 try hub.tasks() == [
                     "a first of a", "a honest", "b first of b", "b of the hub", "c first of c",

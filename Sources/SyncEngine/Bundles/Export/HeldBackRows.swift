@@ -49,6 +49,32 @@ struct HeldBackRows {
         return try SyncSetting.integer(db, editName) ?? last
     }
 
+    // MARK: Counting them
+
+    /// How many rows a replica lacks changes of that have other numbers than the log gave them, beside those of which the log
+    /// says that it lacks them.
+    ///
+    /// - parameters:
+    ///     - known: The last change that it has.
+    ///     - condition: `AND` and what the number of the table has to be, or nothing.
+    static func count(_ db: Database, after known: Int64, condition: String) throws -> Int64 {
+        // A store of an older program that nobody has written to yet may have no settings.
+        guard try db.tableExists("_sync_setting", in: "main"),
+            let mark = try SyncSetting.integer(db, markName),
+            mark > known
+        else { return 0 }
+        return try Int64.fetchOne(
+            db,
+            sql: """
+                SELECT count(*) FROM (
+                    SELECT tbl, pk FROM _sync_row WHERE sid = ?1 AND oseq > ?2
+                    UNION SELECT r.tbl, r.pk FROM _sync_cell AS c JOIN _sync_row AS r ON r.r = c.r
+                    WHERE c.sid = ?1 AND c.oseq > ?2
+                    EXCEPT SELECT tbl, pk FROM _sync_log WHERE seq > ?2 AND op <> 0)
+                WHERE 1 \(condition)
+                """, arguments: [StoreMetadata.require(db).selfNumber, known]) ?? 0
+    }
+
     // MARK: Looking for them
 
     /// The rows with changes of this replica that the receiver does not know.

@@ -65,15 +65,18 @@ extension Synchronizer {
     private static func peers(_ db: Database) throws -> [SyncStatus.Peer] {
         try Row.fetchAll(db, sql: "SELECT rid, name, at, acked FROM _sync_peer ORDER BY at DESC").map { row in
             let name: String = try row.decode(atIndex: 1)
+            let known: Int64 = try row.decode(atIndex: 3)
             let tables = try ScopeStore(db: db).tables(of: name).map {
                 "AND tbl IN (\($0.map(String.init).joined(separator: ", ")))"
             }
+            let changes = try Int64.fetchOne(
+                db, sql: "SELECT count(*) FROM _sync_log WHERE seq > ? AND op <> 0 \(tables ?? "")",
+                arguments: [known])
+            let held = try HeldBackRows.count(db, after: known, condition: tables ?? "")
             return SyncStatus.Peer(
                 replica: try StoreMetadata.identifier(row.decode(atIndex: 0)), name: name,
                 lastContactMilliseconds: try row.decode(atIndex: 2),
-                pendingCount: try Int64.fetchOne(
-                    db, sql: "SELECT count(*) FROM _sync_log WHERE seq > ? AND op <> 0 \(tables ?? "")",
-                    arguments: [try row.decode(Int64.self, atIndex: 3)]) ?? 0)
+                pendingCount: (changes ?? 0).addingSaturated(held))
         }
     }
 }
