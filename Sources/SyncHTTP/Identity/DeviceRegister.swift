@@ -83,7 +83,9 @@ public struct DeviceRegister: Sendable {
     /// The devices, the last one first. Revoked ones are among them.
     public func devices() throws -> [Device] {
         try synchronizer.writer.read { db in
-            try Row.fetchAll(db, sql: "SELECT \(Self.columns) FROM _sync_device ORDER BY id DESC")
+            // A store of an older program that can't be written.
+            guard try db.tableExists("_sync_device", in: "main") else { return [] }
+            return try Row.fetchAll(db, sql: "SELECT \(Self.columns) FROM _sync_device ORDER BY id DESC")
                 .map { try Self.device(db, $0) }
         }
     }

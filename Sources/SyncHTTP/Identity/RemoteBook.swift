@@ -34,7 +34,9 @@ public struct RemoteBook: Sendable {
     /// The remotes, by name.
     public func remotes() throws -> [Remote] {
         try synchronizer.writer.read { db in
-            try Row.fetchAll(
+            // A store of an older program that can't be written.
+            guard try db.tableExists("_sync_remote", in: "main") else { return [] }
+            return try Row.fetchAll(
                 db,
                 sql: """
                     SELECT name, host, port, trust, certificate, readonly, scope FROM _sync_remote ORDER BY name

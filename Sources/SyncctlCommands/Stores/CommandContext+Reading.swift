@@ -41,10 +41,20 @@ extension CommandContext {
         configuration.readonly = true
         configuration.journalMode = .default
         let queue = try DatabaseQueue(path: path, configuration: configuration)
+        noteReading(path, reason)
+        return queue
+    }
+
+    /// Says that a store can't be written, if so, for a command that opens any store for reading only.
+    func noteObstacle(toWriting path: String) {
+        guard let obstacle = FileObstacle.find(path) else { return }
+        noteReading(path, Failure.systemText(obstacle.code))
+    }
+
+    private func noteReading(_ path: String, _ reason: String?) {
         noteAtEnd(
             "\(path) can't be written (\(reason ?? "for an unknown reason")), and was opened for reading only"
         )
-        return queue
     }
 }
 

@@ -41,7 +41,7 @@ struct RemoteListCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            let synchronizer = try Synchronizer(existing: context.open(options))
+            let synchronizer = try Synchronizer(existing: context.openForReading(options))
             let remotes = try RemoteBook(synchronizer).remotes()
             let relays = try RelayBook(synchronizer).relays().map(RelayDocument.init)
             let remembered = try synchronizer.rememberedRemotes().map(RememberedDocument.init)

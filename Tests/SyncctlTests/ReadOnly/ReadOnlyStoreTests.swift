@@ -57,7 +57,7 @@
 
         @Test(arguments: [
             ["status"], ["tables"], ["schema"], ["log"], ["conflicts", "list"], ["parked", "list"],
-            ["replica", "list"],
+            ["replica", "list"], ["remote", "list"], ["device", "list"], ["member", "list"],
             ["verify"], ["verify", "--deep"], ["doctor"],
         ])
         func commandsThatReadDoSoAndChangeNothing(words: [String]) throws {
@@ -65,6 +65,7 @@
             let options = words.filter { $0.hasPrefix("--") }
             let result = try run(words.filter { !$0.hasPrefix("--") } + [store] + options)
             #expect(result.status == 0 || (words == ["doctor"] && result.status == 3), "\(result.errors)")
+            #expect(result.errors.contains("\(store) can't be written"), "\(result.errors)")
             #expect(try files() == before)
         }
 
@@ -79,6 +80,7 @@
         @Test func sqlReadsAndRefusesToWrite() throws {
             let result = try run(["sql", store, "SELECT count(*) AS n FROM person", "--jsonl"])
             #expect(result.output == "{\"n\":20}\n", "\(result.errors)")
+            #expect(result.errors.contains("\(store) can't be written"), "\(result.errors)")
             let refused = try run(["sql", store, "DELETE FROM person", "--write"])
             #expect(refused.status == 1)
             #expect(refused.errors.contains("read-only file system"), "\(refused.errors)")

@@ -86,8 +86,10 @@ extension Synchronizer {
         }
     }
 
-    /// Brings the metadata of an older program to this version, so that the tables are there.
+    /// Brings the metadata of an older program to this version, so that the tables are there. A store that can't be written is
+    /// left as it is: who reads it has to look whether they are.
     package func upgradeMetadata() throws {
+        guard database.writeWithoutTransaction({ $0.canWrite }) else { return }
         try database.write { db in
             try MetadataSchema.upgrade(db)
         }

@@ -106,6 +106,7 @@ struct VerifyCommand: ParsableCommand {
             if isArchive { return try verifyArchive(context) }
             let secret = try context.storeSecret(options)
             Interruption.listen()
+            context.noteObstacle(toWriting: options.store)
             return try show(check(secret, context), context)
         }
     }

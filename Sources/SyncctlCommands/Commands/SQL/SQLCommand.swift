@@ -102,7 +102,9 @@ struct SQLCommand: ParsableCommand {
             configuration.readonly = true
             configuration.journalMode = .default
         }
-        return try DatabaseQueue(path: options.store, configuration: configuration)
+        let queue = try DatabaseQueue(path: options.store, configuration: configuration)
+        if !write { context.noteObstacle(toWriting: options.store) }
+        return queue
     }
 
     private func makeWriter(_ context: CommandContext) -> any ResultWriter {

@@ -50,7 +50,8 @@ struct DeviceListCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            let devices = try DeviceRegister(Synchronizer(existing: context.open(options))).devices()
+            let devices = try DeviceRegister(Synchronizer(existing: context.openForReading(options)))
+                .devices()
             let items = devices.map {
                 Document.Item(
                     device: $0.id, label: $0.label, readOnly: $0.isReadOnly, tables: $0.tables,
