@@ -67,6 +67,7 @@ import Testing
         try queue.write { try $0.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY)") }
         try queue.close()
         expect(.notAStorage) { _ = try folder.open() }
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "-lock"))
         let again = try DatabaseQueue(path: folder.path)
         #expect(try again.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") } == 1)
     }
@@ -78,11 +79,17 @@ import Testing
         try queue.write { try $0.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY)") }
         try queue.close()
         expect(.notAStorage) { _ = try folder.open() }
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "-lock"))
         try Data(
             "some text, longer than the head of a database, which has one hundred bytes and no more".utf8
         )
         .write(to: URL(fileURLWithPath: folder.path))
         expect(.notAStorage) { _ = try folder.open() }
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "-lock"))
+        // One that was there belongs to somebody.
+        try Data().write(to: URL(fileURLWithPath: folder.path + "-lock"))
+        expect(.notAStorage) { _ = try folder.open() }
+        #expect(FileManager.default.fileExists(atPath: folder.path + "-lock"))
     }
 
     @Test func aNewerStorageIsRefused() throws {

@@ -57,11 +57,16 @@ public final class SQLiteRelayStorage: RelayStorage {
     public init(path: String, options: Options = Options()) throws {
         self.path = path
         self.options = options
-        lock = try StorageLock(path: path)
-        let pool = try RelaySchema.open(path: path, readerCountMax: options.readerCountMax)
-        let last = try RelaySchema.prepare(pool, path: path)
-        self.pool = pool
-        lastBody = Atomic(last)
+        let lock = try StorageLock(path: path)
+        self.lock = lock
+        do {
+            let pool = try RelaySchema.open(path: path, readerCountMax: options.readerCountMax)
+            lastBody = Atomic(try RelaySchema.prepare(pool, path: path))
+            self.pool = pool
+        } catch let error as RelayStorageError where error.code == .notAStorage {
+            lock.giveUp()
+            throw error
+        }
         opening = SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }
         queue = CommitQueue(pool, leisure: { try RelaySpace.doSlice($0, after: $1) })
         queue.noteLeisureWork()

@@ -15,12 +15,19 @@ import Synchronization
 /// take the other's open uploads for abandoned ones.
 final class StorageLock: Sendable {
     private let descriptor: Mutex<Int32?>
+    /// The file that is locked, and whether it was made for that.
+    private let path: String
+    private let isNew: Bool
 
     /// Locks the file beside the storage that is there for that.
     ///
     /// - throws: ``RelayStorageError``: `inUse`, `cannotOpen`.
     init(path: String) throws {
-        let descriptor = open(path + "-lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let file = path + "-lock"
+        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
+        var descriptor = open(file, flags | O_EXCL, 0o600)
+        let isNew = descriptor >= 0
+        if !isNew, errno == EEXIST { descriptor = open(file, flags, 0o600) }
         guard descriptor >= 0 else {
             let code = errno
             let isFolderMissing = code == ENOENT || code == ENOTDIR
@@ -38,9 +45,17 @@ final class StorageLock: Sendable {
                 path: path)
         }
         self.descriptor = Mutex(descriptor)
+        self.path = file
+        self.isNew = isNew
     }
 
     deinit { release() }
+
+    /// Ends the lock of a file that is no storage, and leaves nothing beside it that was not there.
+    func giveUp() {
+        if isNew { unlink(path) }
+        release()
+    }
 
     /// Lets another relay have it.
     func release() {
