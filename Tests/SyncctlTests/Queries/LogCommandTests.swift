@@ -56,8 +56,13 @@ import Testing
         let words = ["log", place.path("a.db"), "--passphrase-file", place.secret("a"), "--row"]
         let unknown = try place.run(words + ["abc-no-key"])
         #expect(unknown.status == 1 && unknown.errors.contains("begins with abc-no-key"), "\(unknown.errors)")
+        let late = try place.run(words + ["abc-no-key", "--since", "2999-01-01"])
+        #expect(late.status == 1 && late.errors.contains("begins with abc-no-key"), "\(late.errors)")
         let filtered = try place.succeed(words + [key, "--since", "2999-01-01"])
         #expect(filtered.output == "no changes\n")
+        #expect(
+            try place.succeed(words + [key, "--by", "here", "--since", "2999-01-01"]).output == "no changes\n"
+        )
     }
 
     @Test func aTableThatIsNotKnownIsNoTableWithoutChanges() throws {

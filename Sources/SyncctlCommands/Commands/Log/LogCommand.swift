@@ -82,8 +82,9 @@ struct LogCommand: ParsableCommand {
             let filter = HistoryFilter(
                 table: try table.map { try tableName($0, queue) }, key: row, replica: by,
                 sinceMilliseconds: try since?.milliseconds(now: now))
-            let entries = try filter.entries(of: synchronizer, limit: limit)
-            if entries.isEmpty { try requireKnown(filter, synchronizer) }
+            let findings = try filter.findings(in: synchronizer, limit: limit)
+            let entries = findings.entries
+            if entries.isEmpty { try requireKnown(filter, findings, synchronizer) }
             let shown = values || global.isJSON ? try HistoryValues.load(entries, from: queue) : nil
             try context.print(
                 Document(
@@ -110,15 +111,14 @@ struct LogCommand: ParsableCommand {
     }
 
     /// Refuses a table, a row or a replica that is not known, which would look like one without changes.
-    private func requireKnown(_ filter: HistoryFilter, _ synchronizer: Synchronizer) throws {
-        if let table = filter.table { try requireTable(table, synchronizer) }
-        if let row {
-            let history = HistoryFilter(table: nil, key: row, replica: nil, sinceMilliseconds: nil)
-            guard try !history.entries(of: synchronizer, limit: 1).isEmpty else {
-                throw Failure(
-                    "no row whose key begins with \(row) has changes here",
-                    hints: ["keys are shown by: syncctl log \(CommandWords.path(options.store)) --limit 500"])
-            }
+    private func requireKnown(
+        _ filter: HistoryFilter, _ findings: HistoryFilter.Findings, _ synchronizer: Synchronizer
+    ) throws {
+        if let table = filter.table, !findings.hasTable { try synchronizer.requireTable(table) }
+        if let row, !findings.hasRow {
+            throw Failure(
+                "no row whose key begins with \(row) has changes here",
+                hints: ["keys are shown by: syncctl log \(CommandWords.path(options.store)) --limit 500"])
         }
         guard let by, by != "here" else { return }
         let replicas = try synchronizer.replicas()
@@ -127,12 +127,6 @@ struct LogCommand: ParsableCommand {
                 "no replica whose identifier begins with \(by) is known here",
                 hints: ["see: syncctl replica list \(CommandWords.path(options.store))"])
         }
-    }
-
-    private func requireTable(_ name: String, _ synchronizer: Synchronizer) throws {
-        let history = HistoryFilter(table: name, key: nil, replica: nil, sinceMilliseconds: nil)
-        guard try history.entries(of: synchronizer, limit: 1).isEmpty else { return }
-        try synchronizer.requireTable(name)
     }
 
     private func text(
