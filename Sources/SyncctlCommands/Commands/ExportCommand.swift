@@ -128,7 +128,11 @@ struct ExportCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            if let to { try StoreFileCheck.requirePlace(of: to) }
+            if let to {
+                try StoreFileCheck.requirePlace(of: to)
+                // Nobody is asked for a passphrase to make what can't be made.
+                if format == nil { try StoreFileCheck.requireFree(to) }
+            }
             let queue = try context.openForReading(options, makesFiles: format == nil)
             if let format {
                 Interruption.listen()
@@ -162,8 +166,6 @@ struct ExportCommand: ParsableCommand {
     }
 
     private func exportDatabase(_ queue: DatabaseQueue, _ path: String, _ context: CommandContext) throws {
-        // Nobody is asked for a passphrase of what can't be made.
-        try StoreFileCheck.requireFree(path)
         let synchronizer = try Synchronizer(existing: queue)
         if plaintext {
             Interruption.listen()

@@ -119,8 +119,12 @@ struct InitCommand: ParsableCommand {
             try StoreFileCheck.requireNew(path)
             if let clone { try StoreFileCheck.requireOriginal(clone) }
             if let from {
-                try ArchiveName.isExistingArchive(from)
-                    ? StoreFileCheck.requireArchive(from) : StoreFileCheck.requirePlaintext(from)
+                if ArchiveName.isExistingArchive(from) {
+                    try StoreFileCheck.requireArchive(from)
+                    try context.requirePassphraseArchive(archive, from)
+                } else {
+                    try StoreFileCheck.requirePlaintext(from)
+                }
             }
             try joinedPlace?.require(creates: nil)
             let invite = isInvited ? try readInvitation(context) : nil

@@ -51,8 +51,11 @@ import Testing
 
     @Test func whatIsInTheWayIsSaidBeforeAPassphraseIsAskedFor() throws {
         for target in ["a.db", "secrets"] {
-            let result = try place.run(["export", place.path("a.db"), "--to", place.path(target)] + own)
-            #expect(result.status == 1 && result.errors.contains("already"), "\(result.errors)")
+            for options in [own, []] {
+                let result = try place.run(
+                    ["export", place.path("a.db"), "--to", place.path(target)] + options)
+                #expect(result.status == 1 && result.errors.contains("already"), "\(result.errors)")
+            }
         }
     }
 
@@ -60,8 +63,12 @@ import Testing
         let recipient = try ArchiveIdentity.random().recipient.description
         let archive = place.path("r.csa")
         _ = try export(["--to", archive, "--recipient", recipient])
-        let result = try place.run(["restore", archive, place.path("x.db")])
-        #expect(result.status == 12 && result.errors.contains("for a recipient"), "\(result.errors)")
+        for words in [
+            ["restore", archive, place.path("x.db")], ["init", place.path("x.db"), "--from", archive],
+        ] {
+            let result = try place.run(words)
+            #expect(result.status == 12 && result.errors.contains("for a recipient"), "\(result.errors)")
+        }
     }
 
     @Test func aPlaintextExportIsAnSQLiteFileThatCanBecomeAStoreAgain() throws {
