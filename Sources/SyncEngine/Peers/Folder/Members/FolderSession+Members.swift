@@ -63,9 +63,10 @@ extension FolderSession {
         try statements?.push(members.record, through: folder, of: greeting.replica, peer)
         guard let current = members.record.current else {
             let waiting = try unsent(.noEpoch, contents.reachable(), greeting)
-            // A key, which the head waits for, would not send a reader's own changes.
-            let isForGood = waiting.count > 0 && members.role == .reader
-            report.unsent = isForGood ? UnsentChanges(count: waiting.count, reason: .role(.reader)) : waiting
+            // A key, which the head waits for, would not send a reader's own changes. Without any, it has nothing to send.
+            let isReader = members.role == .reader
+            report.unsent = isReader ? UnsentChanges(count: waiting.count, reason: .role(.reader)) : waiting
+            if isReader, waiting.count == 0 { report.unsent = nil }
             return false
         }
         folder = folder.writing(in: current.epoch)
