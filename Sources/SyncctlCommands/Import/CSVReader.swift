@@ -274,7 +274,7 @@ private struct CSVScanner: ~Copyable {
     /// The column of the field being scanned, as it is named in messages.
     private var columnName: String {
         guard fieldCount < header.count else { return "column \(fieldCount + 1)" }
-        return "column \(fieldCount + 1) (\(String(header[fieldCount].prefix(40)).debugDescription))"
+        return "column \(fieldCount + 1) (\(PrintableText.quoted(String(header[fieldCount].prefix(40)))))"
     }
 
     /// An error in the current record or, if given, on another line.

@@ -148,7 +148,7 @@ struct TableImport {
                     // Whether it is to become NULL or to stay what it is, nobody can tell.
                     if settings.updates {
                         throw Failure(
-                            "\(path):\(line): the object has no \(plan.columns[index].debugDescription)",
+                            "\(path):\(line): the object has no \(PrintableText.quoted(plan.columns[index]))",
                             hints: ["with --update each object has all members; null empties a column"])
                     }
                     sink.set(.null, index)
@@ -173,7 +173,7 @@ struct TableImport {
         let shown = text.count > 40 ? text.prefix(40) + "…" : text[...]
         let form = plan.types[index] == .blob ? " (hexadecimal digits, or a UUID)" : ""
         return Failure(
-            "\(path):\(line): \(String(shown).debugDescription) in column \(plan.columns[index]) is no \(plan.types[index].rawValue.lowercased())\(form)",
+            "\(path):\(line): \(PrintableText.quoted(String(shown))) in column \(plan.columns[index]) is no \(plan.types[index].rawValue.lowercased())\(form)",
             hints: ["--type \(plan.columns[index])=any keeps each value as it is"])
     }
 }

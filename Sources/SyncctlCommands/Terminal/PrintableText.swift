@@ -20,6 +20,9 @@ package enum PrintableText {
         return result
     }
 
+    /// The same between quotation marks, with all else as it is.
+    static func quoted(_ text: String) -> String { "\"\(escaped(text))\"" }
+
     /// The same for text of several lines: line feeds and tabs stay.
     package static func escapedLines(_ text: String) -> String {
         let isHarmless: (Unicode.Scalar) -> Bool = { $0 == "\n" || $0 == "\t" || !isUnsafe($0) }

@@ -75,6 +75,8 @@ import Testing
     @Test func aValueThatIsNoneOfItsTypeIsRefusedWithItsLine() throws {
         let result = try importing("a\n1\nx\n", as: "t.csv", ["--type", "a=integer"])
         #expect(result.status == 1 && result.errors.contains("t.csv:3") && result.errors.contains("integer"))
+        let quoted = try importing("a\n1 äöü 'x'\n", as: "t.csv", ["--type", "a=integer"])
+        #expect(quoted.errors.contains("\"1 äöü 'x'\" in column a is no integer"), "\(quoted.errors)")
         #expect(try importing("a\n1\n", as: "t.csv", ["--type", "b=text"]).status == 64)
         #expect(try importing("a\n1\n", as: "t.csv", ["--type", "a=nonsense"]).status == 64)
     }

@@ -58,7 +58,7 @@ final class JSONLinesReader {
                 while values.count < self.columns.count { values.append(nil) }
                 guard values[index] == nil else {
                     throw JSONLineParser.Problem(
-                        message: "the member \(name.debugDescription) comes twice", position: 0)
+                        message: "the member \(PrintableText.quoted(name)) comes twice", position: 0)
                 }
                 values[index] = value
             }
@@ -73,7 +73,7 @@ final class JSONLinesReader {
         if let index = indices[name.identifierKey] {
             guard columns[index].hasSameBytes(as: name) else {
                 throw problem(
-                    "\(columns[index].debugDescription) and \(name.debugDescription) are one name to the database"
+                    "\(PrintableText.quoted(columns[index])) and \(PrintableText.quoted(name)) are one name to the database"
                 )
             }
             return index
