@@ -110,12 +110,23 @@ struct CommandLineUsage {
         // As all other messages. One that begins with a name or an acronym stays.
         let isWord = message.dropFirst().first?.isLowercase ?? false
         let text = isWord ? message.prefix(1).lowercased() + message.dropFirst() : message
-        return .usage(text, hints: dashHints(message) + usage + [help])
+        return .usage(text, hints: numberHints(message) + dashHints(message) + usage + [help])
     }
 
     /// The failure for a name that the parser took for the short names of options.
     var misreadName: Failure {
         .usage("a name that begins with a dash is taken for options", hints: dashHints(nil) + [help])
+    }
+
+    /// Whether a word is a number below 0, or such a time.
+    private static func isNegative(_ word: String) -> Bool { word.wholeMatch(of: /-[0-9.]+[a-z]?/) != nil }
+
+    /// What is said where such a word stands in place of a value: the parser takes it for an option.
+    private func numberHints(_ message: String) -> [String] {
+        guard message.hasPrefix("Missing value"), let word = words.first(where: Self.isNegative) else {
+            return []
+        }
+        return ["\(word) is taken for an option: numbers and times are not negative"]
     }
 
     /// How a name is written that begins with a dash.
@@ -126,7 +137,7 @@ struct CommandLineUsage {
             guard word.hasPrefix("-"), word.count > 1 else { return false }
             // A number is one, and two dashes begin an option that is mistyped, unless there is a file of that name.
             if word.hasPrefix("--"), let message, !message.contains(word) { return false }
-            return word.hasPrefix("--") || Int(word) != nil
+            return word.hasPrefix("--") || Self.isNegative(word)
                 ? isFile(word)
                 : !word.dropFirst().allSatisfy(Self.shortNames.contains)
         }

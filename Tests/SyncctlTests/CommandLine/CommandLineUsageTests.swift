@@ -105,6 +105,17 @@ import Testing
         #expect(unknown.hints.contains { $0.contains("./--json") })
     }
 
+    @Test(arguments: [
+        ["log", "a.db", "--since", "-5m"], ["log", "a.db", "--limit", "-1"],
+        ["sync", "a.db", "--wait", "-1"],
+        ["compact", "a.db", "--history-count", "-5"],
+    ]) func aNegativeNumberIsSaidToBeNone(words: [String]) throws {
+        let result = try CommandRunner.runHere(words)
+        #expect(result.status == 64, "\(result.errors)")
+        #expect(result.errors.contains("\(words[3]) is taken for an option"), "\(result.errors)")
+        #expect(!result.errors.contains("begins with a dash"), "\(result.errors)")
+    }
+
     @Test func errorsOfTheParserHaveTheFormOfAllOthers() throws {
         let result = try place.run(["status"])
         #expect(result.status == 64)
