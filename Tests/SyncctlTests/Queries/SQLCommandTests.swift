@@ -32,6 +32,11 @@ import Testing
         #expect(try sql("SELECT name FROM person WHERE 0").output.isEmpty)
     }
 
+    @Test(arguments: ["", " ", ";", " ; ;\n"]) func noStatementIsAWrongCommandLine(text: String) throws {
+        let result = try sql(text)
+        #expect(result.status == 64 && result.errors.contains("the statement is empty"), "\(result.errors)")
+    }
+
     @Test func rowsAreGivenToPrograms() throws {
         let statement = "SELECT stars, x'00ff' AS data, 'a,b' AS text, NULL AS n FROM person WHERE stars = 1"
         #expect(try sql(statement, "--csv").output == "stars,data,text,n\n1,00ff,\"a,b\",\n")

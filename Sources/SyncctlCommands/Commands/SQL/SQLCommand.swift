@@ -53,7 +53,7 @@ struct SQLCommand: ParsableCommand {
         if [csv, jsonl, global.isJSON].count(where: { $0 }) > 1 {
             throw ValidationError("--csv, --jsonl and --json exclude each other")
         }
-        if let statement, statement.allSatisfy(\.isWhitespace) {
+        if let statement, statement.allSatisfy({ $0.isWhitespace || $0 == ";" }) {
             throw ValidationError("the statement is empty")
         }
     }
