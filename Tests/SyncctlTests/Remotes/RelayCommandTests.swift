@@ -305,6 +305,8 @@
             let (key, missing) = (place.secret("a"), place.path("no/relay.db"))
             for (words, status, text) in [
                 (["--storage", "x", "--storage-file", key], 64, "exclude each other"),
+                (["--storage-file", place.path("none")], 1, "is named by --storage"),
+                (["--storage-file", key], 1, "is named by --storage"),
                 (["--storage", "mysql://x"], 64, "mysql://… is an address, and no file"),
                 (["--storage", missing], 1, "\(missing): there is no such folder"),
                 (["--storage", place.path("a.db")], 1, "--storage <file>"),

@@ -12,11 +12,20 @@ enum RelayStorageChoice {
     /// - throws: A ``Failure``.
     init(storage: String?, storageFile: String?) throws {
         if let storageFile {
-            let text = try PassphraseFile.text(of: storageFile, name: "storage file \(storageFile)")
+            let hint =
+                "--storage-file takes a file that holds a connection string of PostgreSQL; the file of a relay is named by --storage"
+            let text: String
+            do {
+                text = try PassphraseFile.text(of: storageFile, name: "storage file \(storageFile)")
+            } catch let error as Failure {
+                var failure = error
+                failure.hints.append(hint)
+                throw failure
+            }
             guard PostgresAddress.isAddress(text) else {
                 throw Failure(
                     "storage file \(storageFile): it holds no connection string of PostgreSQL",
-                    hints: ["one is: postgresql://relay:password@db.example/relay"])
+                    hints: ["one is: postgresql://relay:password@db.example/relay", hint])
             }
             self = .database(try PostgresAddress(text))
         } else if let storage, PostgresAddress.isAddress(storage) {
