@@ -6,6 +6,15 @@ import SyncWire
 
 /// Invitations, and the devices that they enrol.
 extension DeviceRegister {
+    /// How long an invitation can be valid, in milliseconds.
+    package static let expiries: ClosedRange<Int64> = 1000...366 * 86_400_000
+
+    /// Whether a text can be what a device is called.
+    package static func isLabel(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= labelByteCountMax
+            && !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    }
+
     /// Makes an invitation for one device.
     ///
     /// - parameters:
@@ -24,13 +33,11 @@ extension DeviceRegister {
         label: String, expiresAfter milliseconds: Int64 = 900_000, isReadOnly: Bool = false,
         scope: SyncScope = .everything, address: ServerAddress
     ) throws -> InviteLink {
-        guard !label.isEmpty, label.utf8.count <= Self.labelByteCountMax,
-            !label.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
-        else {
+        guard Self.isLabel(label) else {
             throw RemoteError(
                 .malformed, "a label has 1 to \(Self.labelByteCountMax) bytes and no control characters")
         }
-        guard (1000...366 * 86_400_000).contains(milliseconds) else {
+        guard Self.expiries.contains(milliseconds) else {
             throw RemoteError(.malformed, "an invitation is valid for one second to one year")
         }
         let secret = Array(SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) })

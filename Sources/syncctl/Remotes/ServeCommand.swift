@@ -97,8 +97,13 @@ struct ServeCommand: ParsableCommand {
             throw ValidationError(
                 "--connections-per-address takes a number from 1 to \(connectionCountMax)")
         }
-        guard ServerAddress.split(listen) != nil else {
+        guard let (host, _) = ServerAddress.split(listen) else {
             throw ValidationError("--listen takes host:port, such as 0.0.0.0:7443")
+        }
+        if plaintextOnLoopback && !ServerAddress.isLoopback(host) {
+            throw ValidationError(
+                "--plaintext-on-loopback listens on this machine's own address only, such as --listen 127.0.0.1:7443"
+            )
         }
         if let address {
             // What is no address of a server has to be said before it listens.

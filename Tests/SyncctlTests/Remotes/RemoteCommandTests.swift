@@ -236,11 +236,14 @@
             #expect(twins.errors.contains("replicas of one database"))
             let open = try ServerProcess(
                 place, ["hub.db"], "a", ["--listen", "0.0.0.0:0", "--plaintext-on-loopback"])
-            #expect(open.port == nil && open.errors.contains("without TLS"))
+            #expect(open.port == nil && open.errors.contains("own address only") && open.waitForEnd() == 64)
             for arguments in [
                 ["serve", place.path("hub.db"), "--listen", "nowhere"],
                 ["serve", place.path("hub.db"), "--tls-cert", "x"], ["serve"],
                 ["invite", place.path("hub.db"), "--label", "x", "--expires", "soon"],
+                ["invite", place.path("hub.db"), "--label", "x", "--expires", "367d"],
+                ["invite", place.path("hub.db"), "--label", ""],
+                ["invite", place.path("hub.db"), "--label", String(repeating: "x", count: 101)],
                 ["remote", "add", place.path("hub.db"), "cipherstore://x"] + Self.passphrase(place, "a"),
             ] {
                 #expect(try place.run(arguments).status == 64, "\(arguments)")

@@ -36,7 +36,9 @@ struct InviteCommand: ParsableCommand {
     @Option(help: "What the device is called in lists.")
     var label: String
 
-    @Option(help: ArgumentHelp("How long the invitation is valid: 90s, 15m, 2h or 7d.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp(
+            "How long the invitation is valid: 90s, 15m, 2h or 7d, up to 366d.", valueName: "time"))
     var expires = "15m"
 
     @Flag(help: "Refuse changes of the device.")
@@ -56,8 +58,12 @@ struct InviteCommand: ParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        guard Self.milliseconds(expires) != nil else {
-            throw ValidationError("--expires takes a time such as 90s, 15m, 2h or 7d")
+        guard let time = Self.milliseconds(expires), DeviceRegister.expiries.contains(time) else {
+            throw ValidationError("--expires takes a time such as 90s, 15m, 2h or 7d, up to 366d")
+        }
+        guard DeviceRegister.isLabel(label) else {
+            throw ValidationError(
+                "--label takes 1 to \(DeviceRegister.labelByteCountMax) bytes and no control characters")
         }
         if let address, ServerAddress.split(address) == nil {
             throw ValidationError("--address takes host:port, such as hub.example:7443")
