@@ -90,13 +90,15 @@ struct WatchCommand: ParsableCommand {
         let live = try LiveSynchronization(synchronizer, remote: known.name, options: options)
         Interruption.onRequest { live.stop() }
         try live.run { event in
-            var unsent: Int64 = 0
+            let isDue =
+                switch event {
+                case .connected: true
+                case .synchronized(let report): report.pushed == nil
+                case .disconnected: false
+                }
             // A device that may only read pushes nothing. Others push what is written while they pull with the next exchange.
-            if case .synchronized(let report) = event, report.pushed == nil,
-                try RemoteBook(synchronizer).remote(known.name).isReadOnly
-            {
-                unsent = try synchronizer.pendingCount(ofRemote: known.address.url)
-            }
+            let keepsAll = try isDue && RemoteBook(synchronizer).remote(known.name).isReadOnly
+            let unsent = keepsAll ? try synchronizer.pendingCount(ofRemote: known.address.url) : 0
             try report(event, name, unsent, context)
         }
     }
@@ -139,7 +141,13 @@ struct WatchCommand: ParsableCommand {
         switch event {
         case .connected(let address):
             ServiceReadiness.notify(.ready)
-            try context.print(Document("connected", remote), text: line("connected to \(address)"))
+            var document = Document("connected", remote)
+            var words = "connected to \(address)"
+            if unsent > 0 {
+                document.unsent = unsent
+                words += "; \(ExchangeText.unsent(unsent))"
+            }
+            try context.print(document, text: line(words))
         case .synchronized(let report):
             var document = Document("synchronized", remote)
             document.pulled = report.pulled?.rowCount ?? 0

@@ -59,6 +59,33 @@
             #expect(server.stop() == 0)
         }
 
+        @Test func aWatchOfADeviceThatMayOnlyReadSaysWhatStaysThere() async throws {
+            let place = try Workplace()
+            try place.makeStore("hub.db", "a")
+            let server = try ServerProcess(place, ["hub.db"], "a")
+            let link = try place.succeed(
+                ["invite", place.path("hub.db"), "--label", "kiosk", "--read-only", "--json"]
+                    + Self.passphrase(place, "a"))
+            try place.succeed(
+                ["init", place.path("kiosk.db"), "--join", #require(link.document()["link"] as? String)]
+                    + Self.passphrase(place, "b"))
+            try Self.insert(place, "kiosk.db", "b", 200..<201)
+            let sync = try place.run(["sync", place.path("kiosk.db")] + Self.passphrase(place, "b"))
+            #expect(sync.status == 3, "\(sync.errors)")
+            let words = ["watch", place.path("kiosk.db"), "--json"] + Self.passphrase(place, "b")
+            let watch = Task { try await Self.onThread { try place.run(words) } }
+            try Self.insert(place, "hub.db", "a", 100..<101)
+            while try place.rows("kiosk.db", "b").count < 22 { try await Task.sleep(for: .milliseconds(50)) }
+            try place.succeed(
+                ["device", "revoke", place.path("hub.db"), "kiosk"] + Self.passphrase(place, "a"))
+            let events = try await watch.value.output.split(separator: "\n").map {
+                try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
+            }
+            #expect(events.first??["message_type"] as? String == "connected")
+            #expect(events.first??["unsent"] as? Int == 1)
+            #expect(server.stop() == 0)
+        }
+
         @Test func aStoreIsSynchronizedOverSSH() throws {
             let place = try Workplace()
             try place.makeStore("it's hub.db", "a", rows: 0..<5)
