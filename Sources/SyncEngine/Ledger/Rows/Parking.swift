@@ -20,8 +20,7 @@ final class Parking {
     private let now: Int64
     private let rememberedRowMax: Int
 
-    /// Since when rows were hidden that were shown meanwhile, in one transaction: nobody sees those of them that are
-    /// hidden again in it.
+    /// Since when rows were hidden that this transaction showed. Nobody sees those of them that it hides again.
     private var formerTimes: [[UInt8]: Int64] = [:]
 
     /// How many rows were parked since this object was made.
@@ -204,7 +203,8 @@ final class Parking {
     func show(_ table: Int64, _ key: RowKey, columns: [Int]) throws {
         assert(isInUse, "a row that did not wait has its place")
         let identity = Self.identity(table, key)
-        if formerTimes.count < rememberedRowMax, let time = try hiddenTime(table, key) {
+        // Older programs noted no time, which says that they left parts of the row in its table.
+        if formerTimes.count < rememberedRowMax, let time = try hiddenTime(table, key), time > 0 {
             formerTimes[identity] = time
         }
         try remove(table, key, columns: columns)
