@@ -2,13 +2,15 @@ import SyncWire
 
 extension MembershipState {
     /// What came before the next statement of an issuer.
-    func nextPast(by issuer: DeviceID) -> Past {
-        evaluation.past(after: evaluation.nextParents(of: issuer))
+    ///
+    /// - parameter kind: What it says; nil for an epoch.
+    func nextPast(by issuer: DeviceID, saying kind: StatementKind? = nil) -> Past {
+        evaluation.past(after: evaluation.nextParents(of: issuer, saying: kind))
     }
 
     /// The parents of the next statement of an issuer.
-    private func nextParents(by issuer: DeviceID) -> [StatementID] {
-        evaluation.nextParents(of: issuer).map { evaluation.id($0) }.sorted()
+    private func nextParents(by issuer: DeviceID, saying kind: StatementKind) -> [StatementID] {
+        evaluation.nextParents(of: issuer, saying: kind).map { evaluation.id($0) }.sorted()
     }
 
     /// The founding statement of a membership, by its first device.
@@ -28,7 +30,8 @@ extension MembershipState {
         _ kind: StatementKind, by keys: MemberDeviceKeys
     ) throws(MembershipError) -> SignedStatement {
         let statement = try Statement(
-            store: store, issuer: .device(keys.card), parents: nextParents(by: keys.card.id), kind: kind)
+            store: store, issuer: .device(keys.card), parents: nextParents(by: keys.card.id, saying: kind),
+            kind: kind)
         return try allowed(SignedStatement(statement, by: keys))
     }
 
@@ -38,14 +41,15 @@ extension MembershipState {
     public func recovering(
         _ recovery: Recovery, by key: MembershipRecoveryKey
     ) throws(MembershipError) -> SignedStatement {
+        let kind = StatementKind.recover(recovery)
         let statement = try Statement(
-            store: store, issuer: .recovery(key.card), parents: nextParents(by: key.card.id),
-            kind: .recover(recovery))
+            store: store, issuer: .recovery(key.card), parents: nextParents(by: key.card.id, saying: kind),
+            kind: kind)
         return try allowed(SignedStatement(statement, by: key))
     }
 
     private func allowed(_ signed: SignedStatement) throws(MembershipError) -> SignedStatement {
-        let past = nextPast(by: signed.statement.issuer.card.id)
+        let past = nextPast(by: signed.statement.issuer.card.id, saying: signed.statement.kind)
         if let refusal = evaluation.judge(signed, in: past).refusal {
             throw MembershipError(.notAllowed, "the statement would not count: \(refusal)")
         }

@@ -108,6 +108,42 @@ import Testing
         #expect(try state.adding([last]).currentEpoch == last.id)
     }
 
+    /// Somebody who was removed can still sign removals of its own device, as if from before, and they count.
+    @Test func removalsThatFillTheParentsKeepNobodyFromSayingWhatCounts() throws {
+        var club = try Club()
+        let (bob, carol, dora) = (try club.person(), try club.person(), try club.person())
+        let added = try club.adds(bob, .reader, by: club.founder, after: club.found)
+        let addsDora = try club.adds(dora, .admin, by: club.founder, after: club.found)
+        let addsCarol = try club.adds(carol, .writer, by: dora, after: addsDora)
+        var all = [club.found, added, addsDora, addsCarol]
+        for number in 1...400 {
+            let removal = DeviceRemoval(device: bob.device, cutOffs: [club.identifier(): Int64(number)])
+            all.append(try club.says(bob, .removeDevice(removal), after: added))
+        }
+        let state = try club.state(of: all)
+        #expect(state.uncounted.isEmpty && state.heads.count == 401)
+        // Neither the founder nor carol has said anything upon carol's addition, which no removal rests upon.
+        let kinds: [StatementKind] = [
+            .removeMember(MemberRemoval(member: carol.member)),
+            .removeDevice(DeviceRemoval(device: carol.device)),
+            .setRole(RoleChange(member: carol.member, role: .reader)),
+        ]
+        for kind in kinds {
+            let next = try state.statement(kind, by: club.founder.keys)
+            #expect(next.statement.parents.contains(addsCarol.id))
+            #expect(try state.adding([next]).uncounted[next.id] == nil)
+        }
+        let binding = try state.statement(.bindReplica(club.identifier()), by: carol.keys)
+        #expect(try state.adding([binding]).uncounted[binding.id] == nil)
+        // Epochs one after the other take all removals together, 63 each.
+        var (now, count) = (state, 0)
+        while now.currentEpoch == nil, count < 8 {
+            now = try now.adding([now.nextEpoch(by: carol.keys, keyring: EpochKeyring())])
+            count += 1
+        }
+        #expect(now.currentEpoch != nil && !now.isEpochDue && count == 7)
+    }
+
     @Test func linesThatCrossManyTimesTakeNoLonger() throws {
         // A million million paths lead to the last statement.
         var club = try Club()

@@ -162,12 +162,34 @@ struct MembershipRecord {
         return statement
     }
 
-    /// Makes the next epoch after a removal or a recovery, if there is room for one. What it is for counts without it, too:
+    /// How many epochs one change or synchronization makes. Each takes 63 heads together.
+    private static let epochCountMax = 64
+
+    /// Makes epochs until one can be used: it has to know all removals, and each knows those of 64 heads. Somebody who was
+    /// removed can leave thousands, and many who come at once leave one each.
+    ///
+    /// - returns: One at least.
+    /// - throws: As ``say(_:)``, when not even one can be made.
+    mutating func sayEpochs() throws -> [SignedStatement] {
+        var said: [SignedStatement] = []
+        repeat {
+            let knowsAll = state.heads.count <= MembershipLimits.parentCountMax
+            do { said.append(try sayEpoch()) } catch let error as MembershipError {
+                guard !said.isEmpty else { throw error }
+                break
+            }
+            // Another one would know no more.
+            if knowsAll { break }
+        } while makesEpoch && said.count < Self.epochCountMax
+        return said
+    }
+
+    /// Makes epochs after a removal or a recovery, if there is room for one. What they are for counts without them, too:
     /// nothing is written then, and nothing new can be read by somebody who was removed.
     ///
     /// - throws: ``SyncError`` of code `notMember`; a `MembershipError` of code `notAllowed`.
     mutating func sayEpochWhereThereIsRoom() throws -> [SignedStatement] {
-        do { return [try sayEpoch()] } catch let error as MembershipError where error.code == .tooLarge {
+        do { return try sayEpochs() } catch let error as MembershipError where error.code == .tooLarge {
             return []
         }
     }

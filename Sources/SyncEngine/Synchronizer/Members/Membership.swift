@@ -108,7 +108,7 @@ public struct Membership: Sendable {
             try record.requireRoomForMember()
             let member = NewMember(
                 member: environment.identifier(), name: name, role: role, device: keys.card)
-            return [try record.say(.addMember(member)), try record.sayEpoch()]
+            return try [record.say(.addMember(member))] + record.sayEpochs()
         }
         return MembershipInvitation(
             founding: record.state.founding, keys: keys, store: record.state.store)

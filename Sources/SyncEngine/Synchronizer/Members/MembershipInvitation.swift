@@ -86,7 +86,7 @@ public struct MembershipInvitation: Sendable, CustomStringConvertible, CustomDeb
         record.use(device)
         // Who else has seen the keys for one use can't say anything any more that counts, but for removals.
         _ = try record.say(.removeDevice(DeviceRemoval(device: keys.card.id, cutOffs: [:])))
-        if record.makesEpoch { _ = try record.sayEpoch() }
+        if record.makesEpoch { _ = try record.sayEpochs() }
         if try StatementLedger.founding(db) != founding {
             try MemberSecrets.removeAll(db)
             try StatementFiles.removeAll(db)

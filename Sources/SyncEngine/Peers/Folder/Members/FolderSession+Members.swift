@@ -50,7 +50,7 @@ extension FolderSession {
                     if !FolderMembers(record).isWritten(greeting.replica, by: device.card.id) {
                         said.append(try record.say(.bindReplica(greeting.replica)))
                     }
-                    if record.makesEpoch { said.append(try record.sayEpoch()) }
+                    if record.makesEpoch { said += try record.sayEpochs() }
                     return said
                 }
             } catch let error as MembershipError {
@@ -63,6 +63,10 @@ extension FolderSession {
         try statements?.push(members.record, through: folder, of: greeting.replica, peer)
         guard let current = members.record.current else {
             let waiting = try unsent(.noEpoch, contents.reachable(), greeting)
+            if members.record.makesEpoch, members.record.state.heads.count > MembershipLimits.parentCountMax {
+                report.remarks.append(
+                    "so much was said of members at once that it takes another synchronization")
+            }
             // A key, which the head waits for, would not send a reader's own changes. Without any, it has nothing to send.
             let isReader = members.role == .reader
             report.unsent = isReader ? UnsentChanges(count: waiting.count, reason: .role(.reader)) : waiting
