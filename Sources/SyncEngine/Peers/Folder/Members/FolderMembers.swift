@@ -93,47 +93,91 @@ struct FolderMembers {
 
 /// Statements that somebody misses because the files that held them are gone, or hold something else by now.
 extension FolderMembers {
-    /// How much each head can say that is missing: it may name what does not exist.
+    /// How much the heads of each member can say that is missing: they may name what does not exist. Who knows one thing that
+    /// is missing here writes all of it again.
     private static var lackedCountMax: Int { 16 }
+    /// How many complaints are followed, where each says that another one knows something else.
+    private static var complaintCountMax: Int { 32 }
 
-    /// What the heads of others show of statements that are not known here: their names, and the salts of epochs.
+    /// What the heads of others show of statements that are not known here: their names, and the salts of epochs. They are no
+    /// more than a head tells.
     ///
     /// - parameter own: This replica.
     func lacking(in contents: FolderContents, but own: ReplicaID) -> [String] {
-        var lacking: Set<String> = []
-        for (replica, head) in contents.heads where replica != own {
-            let unknown = head.knownStatements.filter { state.statements[$0] == nil }
-            lacking.formUnion(unknown.prefix(Self.lackedCountMax).map(\.description))
-        }
+        var sources: [MemberID: [[String]]] = [:]
         let epochs = Set(state.epochs.map(\.id.fileSalt))
-        for (replica, salt) in contents.closed where replica != own && !epochs.contains(salt) {
+        for (replica, salt) in contents.closed.sorted(by: { $0.key < $1.key })
+        where replica != own && !epochs.contains(salt) {
             // Nobody has to know the epochs of strangers.
-            guard let device = state.replicas[replica]?.device, state.role(of: device) != nil else {
-                continue
-            }
-            lacking.insert(Self.text(salt))
+            guard let writer = state.replicas[replica], state.role(of: writer.device) != nil else { continue }
+            // Anybody can leave a file that nothing opens, so all salts of a member are one source.
+            sources[writer.member, default: [[]]][0].append(Self.text(salt))
         }
-        return lacking.sorted()
+        for (replica, head) in contents.heads.sorted(by: { $0.key < $1.key }) where replica != own {
+            let unknown = head.knownStatements.filter { state.statements[$0] == nil }
+            guard !unknown.isEmpty, let member = state.replicas[replica]?.member else { continue }
+            sources[member, default: [[]]].append(unknown.prefix(Self.lackedCountMax).map(\.description))
+        }
+        return share(FolderHead.statementCountMax, sources).sorted()
     }
 
     /// The statements that others don't know, and say so, although they are known here.
     ///
     /// - parameter own: This replica.
     func lacked(in contents: FolderContents, but own: ReplicaID) -> Set<StatementID> {
-        let heads = contents.heads.filter { $0.key != own && !$0.value.lackedNames.isEmpty }.values
+        let heads = contents.heads.filter { $0.key != own && !$0.value.lackedNames.isEmpty }
         guard !heads.isEmpty else { return [] }
         let epochs = Set(state.epochs.map { Self.text($0.id.fileSalt) })
-        var lacked: Set<StatementID> = []
-        for head in heads {
+        // Most who miss something know the same.
+        var sources: [MemberID: [[[StatementID]]]] = [:]
+        for (replica, head) in heads.sorted(by: { $0.key < $1.key }) {
             let isKnown = head.lackedNames.contains { name in
                 epochs.contains(name)
                     || StatementID(hexadecimal: name).map { state.statements[$0] != nil } ?? false
             }
-            guard isKnown else { continue }
-            let known = past(of: head.knownStatements)
+            guard isKnown, let member = state.replicas[replica]?.member else { continue }
+            sources[member, default: []].append([head.knownStatements])
+        }
+        var lacked: Set<StatementID> = []
+        for names in share(Self.complaintCountMax, sources) {
+            let known = past(of: names)
             lacked.formUnion(state.statements.keys.filter { !known.contains($0) })
         }
         return lacked
+    }
+
+    /// Shares places out: each member gets one before anybody gets a second, and those who may write go first. Whoever may only
+    /// read can have any number of devices, replicas and heads, and members are those whom an admin lets in.
+    ///
+    /// - parameter sources: What each member would put there; of its sources, too, each gives one before any gives a second.
+    private func share<Content: Hashable>(
+        _ count: Int, _ sources: [MemberID: [[Content]]]
+    ) -> Set<Content> {
+        let isWriter = { (member: MemberID) in
+            state.members[member]?.role.map { $0 >= .writer } ?? false
+        }
+        let members = sources.keys.sorted()
+        let queues = (members.filter(isWriter) + members.filter { !isWriter($0) }).map { member in
+            Self.inTurns(sources[member] ?? [])
+        }
+        var shared: Set<Content> = []
+        for turn in 0..<Self.lackedCountMax {
+            for queue in queues where turn < queue.count && shared.count < count {
+                shared.insert(queue[turn])
+            }
+        }
+        return shared
+    }
+
+    /// The first of each source, then the second of each, each thing once and no more than one member has places.
+    private static func inTurns<Content: Hashable>(_ sources: [[Content]]) -> [Content] {
+        var (queue, known): ([Content], Set<Content>) = ([], [])
+        for turn in 0..<lackedCountMax {
+            for source in sources where turn < source.count && queue.count < lackedCountMax {
+                if known.insert(source[turn]).inserted { queue.append(source[turn]) }
+            }
+        }
+        return queue
     }
 
     /// Statements, and all that they rest upon, as far as they are known here.
