@@ -210,6 +210,40 @@ import Testing
         #expect(try kept().map(\.held) == [[], [], [], [name]])
     }
 
+    @Test func aFileInThePlaceOfOthersHasWhatTheyHeldAndNotWhatIsElsewhere() throws {
+        let carl = try club.join("carl")
+        try club.settle(club.anna, ben, carl)
+        let paths = FolderPaths(try club.id(club.anna))
+        func own() throws -> [MailboxPath] {
+            try club.files(".statements").filter { $0.hasPrefix(paths.folder) }
+                .map { paths.file(String($0.dropFirst(paths.folder.count + 1))) }
+        }
+        func names(_ file: MailboxPath) throws -> Set<StatementID> {
+            let transport = club.folder.transport
+            let content = try StatementFile.read(
+                transport.place.open(file), path: file.name, opening: transport.secret)
+            return Set(content.statements.map(\.id))
+        }
+        let member = try club.member("ben").id
+        var held: Set<StatementID> = []
+        for turn in 0..<12 {
+            held.formUnion(try own().flatMap(names))
+            let count = try own().count
+            try club.anna.synchronizer.membership.setRole(turn % 2 == 0 ? .reader : .writer, of: member)
+            try club.sync(club.anna)
+            if try own().count <= count { break }
+        }
+        #expect(try own().count == 1)
+        let folded = try names(#require(own().first))
+        #expect(folded.isSuperset(of: held))
+        let known = try state(club.anna)
+        let device = try #require(try carl.synchronizer.membership.record()?.device).card.id
+        let ofCarl = known.statements.values.filter { $0.statement.issuer.card.id == device }.map(\.id)
+        #expect(!ofCarl.isEmpty && folded.isDisjoint(with: ofCarl))
+        let dora = try club.join("dora")
+        #expect(try state(dora).statements.keys.count > known.statements.keys.count)
+    }
+
     @Test func statementsThatTheFolderHasLostAreWrittenAgain() throws {
         for file in try club.files(".statements") {
             try FileManager.default.removeItem(atPath: club.path(file))

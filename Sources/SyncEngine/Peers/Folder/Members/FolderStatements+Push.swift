@@ -5,7 +5,7 @@ import SyncWire
 
 /// What is written of the statements about members.
 extension FolderStatements {
-    /// A replica that has so many files of its own writes one in their place.
+    /// A replica that has so many files of its own writes one in their place, of what they held.
     private static var ownCountMax: Int { 8 }
     /// How many files are read again because somebody misses what they should hold.
     private static var recheckCountMax: Int { 16 }
@@ -73,6 +73,9 @@ extension FolderStatements {
 
     /// Writes what is known here and in no file of the mailbox, as one file.
     ///
+    /// One that takes the place of its own files has what they held, too, and not what is in those of others: everybody would
+    /// keep a copy of everything there.
+    ///
     /// - parameters:
     ///     - place: The mailbox, or one where changes wait.
     ///     - replica: This replica, in whose folder it goes.
@@ -85,8 +88,11 @@ extension FolderStatements {
         let paths = FolderPaths(replica)
         var replaced = listed.map(\.path).filter { $0.folder == paths.folder }
         let all = Array(record.state.statements.values)
-        if replaced.count >= Self.ownCountMax || isInviting(missing, all) {
+        if isInviting(missing, all) {
             missing = all
+        } else if replaced.count >= Self.ownCountMax {
+            let own = Set(replaced.flatMap { entries[$0.description]?.held ?? [] })
+            missing += all.filter { own.contains($0.id) }
         } else {
             replaced = []
         }
