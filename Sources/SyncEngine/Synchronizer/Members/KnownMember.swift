@@ -39,9 +39,10 @@ extension Membership {
         guard let record = try MembershipRecord.load(db, StoreMetadata.require(db).store) else { return nil }
         let times = try StatementLedger.times(db)
         let own = record.member?.id
+        let written = Dictionary(grouping: record.state.replicas.keys) { record.state.replicas[$0]?.member }
         return record.state.members.values.map { member in
             let active = member.devices.filter { record.state.devices[$0]?.isActive == true }
-            let replicas = record.state.replicas.filter { $0.value.member == member.id }.keys.sorted()
+            let replicas = (written[member.id] ?? []).sorted()
             return KnownMember(
                 member: member, standing: standing(of: member, active, replicas, record.state),
                 activeDevices: active, replicas: replicas, isOwn: member.id == own,
