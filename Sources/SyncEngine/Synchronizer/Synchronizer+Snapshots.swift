@@ -95,7 +95,7 @@ extension Synchronizer {
                 founding: invitation.founding, device: invitation.keys, of: invitation.store)
             try invitation.requireActive(record)
             members = FolderMembers(record, statements)
-            mailbox = mailbox.opening(try record.filePassphrases())
+            mailbox = mailbox.opening(record.filePassphrases())
         }
         let contents = try FolderContents(
             mailbox, store: members?.record.state.store, replicas: replicas, members: members)

@@ -13,7 +13,7 @@ import Testing
         let shared = SharedPassphrase(try Passphrase("of the rest"), cost: .minimum)
         func key(_ passphrase: String) throws -> SecretBytes {
             // Each synchronization has its own.
-            let groups = SharedPassphrase(shared, groups: [salt: Secret(try Passphrase(passphrase))])
+            let groups = SharedPassphrase(shared, groups: [salt: { Secret(try Passphrase(passphrase)) }])
             return try groups.key(cost: .minimum, salt: salt)
         }
         let key1 = try key(text)
@@ -25,5 +25,21 @@ import Testing
         // Who has no passphrase of the group gets nothing of what others derived.
         let own = try shared.key(cost: .minimum, salt: salt)
         #expect(!own.matches(key1))
+    }
+
+    @Test func thePassphraseOfAGroupIsMadeWhenAFileOfItIsOpened() throws {
+        let made = Lock<[Int]>([])
+        var secrets: SharedPassphrase.GroupSecrets = [:]
+        for number in 0..<100 {
+            secrets[SharedPassphrase.exactSalt(of: [UInt8(number)])] = {
+                made.withLock { $0.append(number) }
+                return Secret(try Passphrase("of group \(number)"))
+            }
+        }
+        let base = SharedPassphrase(try Passphrase("of the rest"), cost: .minimum)
+        let shared = SharedPassphrase(base, groups: secrets)
+        #expect(made.withLock { $0 } == [])
+        _ = try shared.key(cost: .minimum, salt: SharedPassphrase.exactSalt(of: [7]))
+        #expect(made.withLock { $0 } == [7])
     }
 }

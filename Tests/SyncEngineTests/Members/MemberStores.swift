@@ -73,7 +73,7 @@ final class MemberStores {
     /// The way into the folder with all keys that a store has.
     func transport(_ replica: TestReplica) throws -> MailboxTransport {
         let record = try #require(try replica.synchronizer.membership.record())
-        return folder.transport.opening(try record.filePassphrases())
+        return folder.transport.opening(record.filePassphrases())
     }
 
     func head(_ replica: TestReplica, seenBy reader: TestReplica? = nil) throws -> FolderHead {

@@ -34,7 +34,7 @@ final class FolderVectorStory {
         epoch = try #require(record.state.currentEpoch)
         sealed = FolderTransport(path: folder.path("shared"), passphrase: passphrase, cost: .minimum)
             .transport
-            .opening(try record.filePassphrases()).writing(in: epoch).lock(store)
+            .opening(record.filePassphrases()).writing(in: epoch).lock(store)
     }
 
     func vectors() throws -> FolderVectors {

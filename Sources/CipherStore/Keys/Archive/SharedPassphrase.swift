@@ -30,8 +30,10 @@ public final class SharedPassphrase: Sendable {
     private let expected = Lock<[UInt8]?>(nil)
     /// What opens the files of all other groups than ``groups``; nil for this one.
     private let base: SharedPassphrase?
-    /// Passphrases of their own, by the salts of the files that they open.
-    private let groups: [[UInt8]: Secret]
+    /// Passphrases of their own, by the salts of the files that they open. Each is made when such a file is opened: it takes a
+    /// page of locked memory, of which a process may have little, and there may be thousands of groups.
+    package typealias GroupSecrets = [[UInt8]: @Sendable () throws -> Secret]
+    private let groups: GroupSecrets
 
     /// Takes a passphrase.
     public init(_ passphrase: borrowing Passphrase, cost: ScryptCost = .standard) {
@@ -44,7 +46,7 @@ public final class SharedPassphrase: Sendable {
     /// and it gives what it derives of the others to those only who have them, too.
     ///
     /// - parameter groups: Random keys as passphrases, by the ``exactSalt(of:)`` of their groups: they need no costly derivation.
-    package init(_ base: SharedPassphrase, groups: [[UInt8]: Secret]) {
+    package init(_ base: SharedPassphrase, groups: GroupSecrets) {
         (secret, cost, self.base, self.groups) = (base.secret, base.cost, base, groups)
     }
 
@@ -92,7 +94,7 @@ public final class SharedPassphrase: Sendable {
             guard cost == .minimum else {
                 throw StoreError(.costOutOfRange, "a random key needs no costly derivation")
             }
-            return try (base ?? self).key(of: own.bytes, salt: salt)
+            return try (base ?? self).key(of: own().bytes, salt: salt)
         }
         if let base {
             // Where groups have passphrases of their own, files of a group that has none here are not for this reader.

@@ -88,7 +88,7 @@ public struct MailboxTransport: Sendable {
 
     /// The same, which opens files of epochs, too. The transport that an app has opens none of
     /// them, although it remembers what was derived.
-    func opening(_ epochs: [[UInt8]: Secret]) -> MailboxTransport {
+    func opening(_ epochs: SharedPassphrase.GroupSecrets) -> MailboxTransport {
         var transport = self
         transport.passphrase = SharedPassphrase(passphrase, groups: epochs)
         return transport

@@ -198,11 +198,11 @@ extension FolderMembers {
 
 extension MembershipRecord {
     /// The passphrases of the files of all epochs that can be opened here, by the salts of these files.
-    func filePassphrases() throws -> [[UInt8]: Secret] {
-        var passphrases: [[UInt8]: Secret] = [:]
+    func filePassphrases() -> SharedPassphrase.GroupSecrets {
+        var passphrases: SharedPassphrase.GroupSecrets = [:]
         for epoch in keyring.opened {
             guard let key = keyring[epoch] else { continue }
-            passphrases[epoch.fileSalt] = try key.filePassphrase()
+            passphrases[epoch.fileSalt] = { try key.filePassphrase() }
         }
         return passphrases
     }

@@ -11,7 +11,7 @@ extension FolderSession {
         guard let record = try statements.pull(peer) else { return }
         self.statements = statements
         members = FolderMembers(record, statements)
-        folder = folder.opening(try record.filePassphrases())
+        folder = folder.opening(record.filePassphrases())
     }
 
     /// Notes of whom it was told before that their member was removed, and of whom it is told now.
@@ -58,7 +58,7 @@ extension FolderSession {
                 report.remarks.append("nothing can be said about members: \(error.message)")
             }
             self.members = members
-            folder = folder.opening(try members.record.filePassphrases())
+            folder = folder.opening(members.record.filePassphrases())
         }
         try statements?.push(members.record, through: folder, of: greeting.replica, peer)
         guard let current = members.record.current else {
@@ -147,7 +147,7 @@ extension StorePeer {
         guard try hasMembers() else { return nil }
         var statements = try FolderStatements(mailbox, replicas)
         guard let record = try statements.pull(self) else { return nil }
-        mailbox = mailbox.opening(try record.filePassphrases())
+        mailbox = mailbox.opening(record.filePassphrases())
         return FolderMembers(record, statements)
     }
 
