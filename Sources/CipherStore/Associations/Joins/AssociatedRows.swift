@@ -29,20 +29,23 @@ package struct AssociatedRows {
         self.prefetch = prefetch
     }
 
+    /// What finds the first rows that associated ones belong to.
+    ///
+    /// - parameter keys: The values of ``originColumns``. NULL refers to nothing.
+    package func owners(among keys: [[DatabaseValue]]) -> KeyOwners { KeyOwners(keys: keys, of: prefetch) }
+
     /// The statements that select the associated rows of keys, whose results are to be put together.
     ///
     /// Each selects the columns that were asked for, and then those that refer to the first rows.
     ///
     /// - parameters:
     ///     - names: The columns to select.
-    ///     - keys: The values of ``originColumns``. NULL refers to nothing.
+    ///     - owners: What ``owners(among:)`` returned, by which the rows are then dealt out.
     ///     - filter: Makes a condition on the associated rows of the name that qualifies their columns; nil for none.
     package func statements(
-        selecting names: [String], keys: [[DatabaseValue]], filter: Filter? = nil, _ db: Database
+        selecting names: [String], of owners: KeyOwners, filter: Filter? = nil, _ db: Database
     ) throws -> [Statement] {
-        var known: Set<[DatabaseValue]> = []
-        let keys = keys.filter { !$0.contains(where: \.isNull) && known.insert($0).inserted }
-        return try prefetch.conditions(among: keys).map { condition in
+        try prefetch.conditions(among: owners.keys).map { condition in
             let writer = SQLWriter(db)
             var relation = prefetch.relation(for: condition, selecting: names)
             if let filter {

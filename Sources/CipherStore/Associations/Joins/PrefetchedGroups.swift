@@ -1,41 +1,35 @@
 /// The rows of an association, dealt out to the rows that they belong to.
 struct PrefetchedGroups {
-    /// The keys of the rows that others belong to, each of them once and none NULL.
-    let keys: [[DatabaseValue]]
-
+    /// Which rows belong to which keys.
+    private var owners: KeyOwners
     private let plan: Prefetch
-    private let groups: [[DatabaseValue]: Int]
-
-    /// Whether the rows come from several queries.
-    var areOfSeveralQueries = false
 
     /// The rows of each key.
     private var members: [[AssociatedRowList]]
     /// The rows in the order in which they came, by queries.
     private(set) var lists: [AssociatedRowList] = []
-    /// The keys of the rows of former queries. A key that equals several can be found by several queries, each of which
-    /// finds all its rows.
-    private var earlier: Set<[DatabaseValue]> = []
+
+    /// The keys of the rows that others belong to, each of them once and none NULL.
+    var keys: [[DatabaseValue]] { owners.keys }
+
+    /// Whether the rows come from several queries.
+    var areOfSeveralQueries: Bool {
+        get { owners.areOfSeveralQueries }
+        set { owners.areOfSeveralQueries = newValue }
+    }
 
     /// - parameters:
     ///     - keys: The keys of the rows that others belong to.
     ///     - plan: What is fetched.
     init(keys: [[DatabaseValue]], of plan: Prefetch) {
         self.plan = plan
-        var groups: [[DatabaseValue]: Int] = [:]
-        var distinct: [[DatabaseValue]] = []
-        for key in keys where !key.contains(where: \.isNull) && groups[key] == nil {
-            groups[key] = distinct.count
-            distinct.append(key)
-        }
-        self.keys = distinct
-        self.groups = groups
-        members = Array(repeating: [], count: distinct.count)
+        owners = KeyOwners(keys: keys, of: plan)
+        members = Array(repeating: [], count: owners.keys.count)
     }
 
     /// The rows that belong to the row of a key.
     func rows(of key: [DatabaseValue]) -> AssociatedRowList {
-        AssociatedRowList(groups[key].map { members[$0] } ?? [])
+        AssociatedRowList(owners.position(of: key).map { members[$0] } ?? [])
     }
 
     /// Deals out the rows of a query that have scopes, or rows of their own.
@@ -91,28 +85,16 @@ struct PrefetchedGroups {
                 dealt.append((group, [row]))
             }
         }
-        var found: Set<[DatabaseValue]> = []
-        var parents: [[DatabaseValue]: Set<Int>]?
-        var owner: Int?
-        var otherOwners: Set<Int> = []
+        var current = KeyOwners.Owners.none
         for row in 0..<count {
-            if row == 0 || !isAsBefore(row) {
-                let key = key(row)
-                if areOfSeveralQueries { found.insert(key) }
-                let isNew = earlier.isEmpty || !earlier.contains(key)
-                owner = isNew ? groups[key] : nil
-                otherOwners = []
-                if isNew, owner == nil {
-                    // It differs from the keys that SQLite takes it for.
-                    let known = try parents ?? plan.parents(among: keys, db)
-                    parents = known
-                    otherOwners = known[key] ?? []
-                }
+            if row == 0 || !isAsBefore(row) { current = try owners.owners(of: key(row), db) }
+            switch current {
+            case .none: break
+            case .one(let owner): deal(row, to: owner)
+            case .several(let others): for owner in others { deal(row, to: owner) }
             }
-            if let owner { deal(row, to: owner) }
-            for owner in otherOwners.sorted() { deal(row, to: owner) }
         }
-        earlier.formUnion(found)
+        owners.endQuery()
         return dealt
     }
 }

@@ -143,19 +143,22 @@ struct IncludedTable<Child: Table>: Sendable {
             let names = Child.allColumnNames
             let width = Child.columnWidth
             let keyIndexes = width..<width + positions.count
-            var groups = Groups(positions: positions)
+            let keys = origin.values.map { values in positions.map { values[$0] } }
+            var groups = Groups(positions: positions, owners: rows.owners(among: keys))
             let scope = isUnscoped ? SelectClauses() : Child.all.asSelect().clauses
             guard !scope.isNone else { return groups }
-            let keys = origin.values.map { values in positions.map { values[$0] } }
-            let filter = Self.filter(scope)
-            for statement in try rows.statements(selecting: names, keys: keys, filter: filter, db) {
+            let statements = try rows.statements(
+                selecting: names, of: groups.owners, filter: Self.filter(scope), db)
+            groups.owners.areOfSeveralQueries = statements.count > 1
+            for statement in statements {
                 let cursor = try QueryCursor(statement, width: keyIndexes.upperBound, rowType: Child.self) {
                     (
                         try $0.value(Child.self),
                         AssociatedRows.values($0.statement, keyIndexes)
                     )
                 }
-                while let (row, key) = try cursor.next() { groups.rows[key, default: []].append(row) }
+                while let (row, key) = try cursor.next() { try groups.add(row, key, db) }
+                groups.endQuery()
             }
             return groups
         }
@@ -179,10 +182,43 @@ struct IncludedTable<Child: Table>: Sendable {
     struct Groups {
         /// Where the key is among the values of the row that they belong to.
         let positions: [Int]
-        var rows: [[DatabaseValue]: [Child.QueryOutput]] = [:]
+        /// Which rows belong to which keys.
+        var owners: KeyOwners
+        /// The rows of each key.
+        private var members: [[Child.QueryOutput]]
+        /// The row before: most have the same key as it.
+        private var last: (key: [DatabaseValue], owners: KeyOwners.Owners)?
+
+        init(positions: [Int], owners: KeyOwners) {
+            self.positions = positions
+            self.owners = owners
+            members = Array(repeating: [], count: owners.keys.count)
+        }
+
+        /// Deals out a row.
+        mutating func add(_ row: Child.QueryOutput, _ key: [DatabaseValue], _ db: Database) throws {
+            let current: KeyOwners.Owners
+            if let last, last.key == key {
+                current = last.owners
+            } else {
+                current = try owners.owners(of: key, db)
+                last = (key, current)
+            }
+            switch current {
+            case .none: break
+            case .one(let owner): members[owner].append(row)
+            case .several(let others): for owner in others { members[owner].append(row) }
+            }
+        }
+
+        /// Notes that all rows of a query were dealt out.
+        mutating func endQuery() {
+            owners.endQuery()
+            last = nil
+        }
 
         func rows(of values: [DatabaseValue]) -> [Child.QueryOutput] {
-            rows[positions.map { values[$0] }] ?? []
+            owners.position(of: positions.map { values[$0] }).map { members[$0] } ?? []
         }
     }
 
