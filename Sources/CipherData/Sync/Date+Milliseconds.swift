@@ -34,6 +34,6 @@ extension Date {
 extension Date.UnixMillisecondsRepresentation: JSONConvertedRepresentation {
     /// Adds the date as JSON has it: as the text of a date.
     package static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
-        Date.writeStored("(\(expression)) / 1000.0, 'unixepoch'", to: &fragment)
+        Date.writeText(of: "(\(expression)) / 1000.0", "unixepoch", to: &fragment)
     }
 }

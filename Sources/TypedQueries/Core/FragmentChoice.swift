@@ -39,6 +39,9 @@ public enum EngineChoice: UInt8, Sendable {
     case plannedRange = 17
     /// Plans by `IS NOT` and a value, by which SQLite 3.15 looks in an index of rows without NULL only.
     case plannedDifference = 18
+    /// Dates after the year 9999, which are NULL. SQLite 3.15 goes on with texts that lack a digit, and takes numbers of seconds for others
+    /// from the year 5352 on.
+    case dateRange = 19
 
     /// Whether the engine has it.
     public var isSupported: Bool {
@@ -48,6 +51,7 @@ public enum EngineChoice: UInt8, Sendable {
         case .aggregateFilter: features.supportsAggregateFilter
         case .iif: features.sqliteVersionNumber >= 3_032_000
         case .aggregateOrdering: features.sqliteVersionNumber >= 3_044_000
+        case .dateRange: features.sqliteVersionNumber >= 3_040_000
         case .outerTableArguments, .dateFloor, .plannedComparison, .plannedIdentity, .plannedRows,
             .indexedMembership, .indexedMinimum, .plannedAlternatives, .queriesOfDeletions, .plannedRange,
             .plannedDifference:

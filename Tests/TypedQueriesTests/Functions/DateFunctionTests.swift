@@ -89,4 +89,56 @@ import Testing
             #expect(try Event.where { $0.julian > .now(.days(1)) }.fetchCount(db) == 0)
         }
     }
+
+    @Test func noDateIsAfterTheYear9999() throws {
+        let last = Date(timeIntervalSince1970: 253_402_300_799)
+        try withTables { db throws in
+            try Event.insert { Event(last, end: last) }.execute(db)
+            for change in [DateModifiers.days(1), .months(12), .seconds(1), .startOfMonth.months(1, .floor)] {
+                let counts = [
+                    try Event.where { $0.day(change) < .now }.fetchCount(db),
+                    try Event.where { $0.day(change) > .now }.fetchCount(db),
+                    try Event.where { $0.unix(change) < .now }.fetchCount(db),
+                    try Event.where { $0.unix(change) > .now }.fetchCount(db),
+                    try Event.where { $0.julian(change) < .now }.fetchCount(db),
+                    try Event.where { $0.julian(change) > .now }.fetchCount(db),
+                    try Event.where { $0.end(change) < .now }.fetchCount(db),
+                    try Event.where { $0.end(change) > .now }.fetchCount(db),
+                ]
+                #expect(counts == Array(repeating: 0, count: 8))
+            }
+            let next = try Event.select { $0.end(.days(1)) }.fetchOne(db)
+            #expect(next == .some(nil))
+            let text = try Event.select { $0.end.date(.days(1)) }.fetchOne(db)
+            #expect(text == .some(nil))
+            let before = try Event.select { $0.day(.days(-1)) }.fetchOne(db)
+            #expect(before == last.addingTimeInterval(-86_400))
+            let future = try Event.where { $0.day > .now(.years(9000)) || $0.day < .now(.years(9000)) }
+                .fetchCount(db)
+            #expect(future == 0)
+        }
+    }
+
+    @Test(arguments: [
+        (253_402_300_799.0, 9999, "9999-12-31"), (110_000_000_000.0, 5455, "5455-10-06"),
+        (-62_135_596_800.0, 1, "0001-01-01"), (-1.0, 1969, "1969-12-31"),
+    ])
+    func secondsOfAnyYearAreRead(_ seconds: Double, _ year: Int, _ day: String) throws {
+        let date = Date(timeIntervalSince1970: seconds)
+        try withTables { db throws in
+            try Event.insert { Event(date) }.execute(db)
+            let years = try Event.select { ($0.unix.year, $0.julian.year, $0.day.year) }.fetchOne(db)
+            #expect(try #require(years) == (year, year, year))
+            let days = try Event.select { ($0.unix.date(), $0.unix.strftime("%Y-%m-%d")) }.fetchOne(db)
+            #expect(try #require(days) == (day, day))
+            let before = try Event.select { $0.unix(.seconds(-1)) }.fetchOne(db)
+            #expect(before == date.addingTimeInterval(-1))
+            let json = try Event.select { event -> SQLQueryExpression<String> in
+                var fragment = QueryFragment()
+                Date.UnixTimeRepresentation.writeJSON(event.unix.queryFragment, to: &fragment)
+                return SQLQueryExpression(fragment, as: String.self)
+            }.fetchOne(db)
+            #expect(json?.hasPrefix(day) == true)
+        }
+    }
 }

@@ -12,9 +12,7 @@ extension QueryExpression where QueryValue: DateStorage {
     ///
     /// - parameter modifiers: The changes, in order.
     public func callAsFunction(_ modifiers: DateModifiers) -> SQLQueryExpression<QueryValue> {
-        var fragment = QueryFragment()
-        QueryValue.writeStored(dateArguments(modifiers), to: &fragment)
-        return SQLQueryExpression(fragment)
+        SQLQueryExpression(call(modifiers) { QueryValue.writeStored($0, to: &$1) })
     }
 
     /// A text that is made of the date by a form with `%Y`, `%m`, `%d` and so on.
@@ -30,19 +28,19 @@ extension QueryExpression where QueryValue: DateStorage {
     public func strftime(
         _ format: some QueryExpression<String>, _ modifiers: DateModifiers = DateModifiers()
     ) -> SQLQueryExpression<QueryValue.DateText> {
-        SQLQueryExpression("strftime(\(format.queryFragment), \(dateArguments(modifiers)))")
+        SQLQueryExpression(call(modifiers) { $1.append("strftime(\(format.queryFragment), \($0))") })
     }
 
     /// The date without the time, as a text: `2026-11-25`.
     public func date(_ modifiers: DateModifiers = DateModifiers()) -> SQLQueryExpression<QueryValue.DateText>
     {
-        SQLQueryExpression("date(\(dateArguments(modifiers)))")
+        SQLQueryExpression(call(modifiers) { $1.append("date(\($0))") })
     }
 
     /// The time without the date, as a text: `20:15:00`.
     public func time(_ modifiers: DateModifiers = DateModifiers()) -> SQLQueryExpression<QueryValue.DateText>
     {
-        SQLQueryExpression("time(\(dateArguments(modifiers)))")
+        SQLQueryExpression(call(modifiers) { $1.append("time(\($0))") })
     }
 
     /// The year.
@@ -59,7 +57,7 @@ extension QueryExpression where QueryValue: DateStorage {
     public var second: SQLQueryExpression<QueryValue.DatePart> { part("%S") }
     /// The second with its decimals, to milliseconds: 0.0 to 59.999.
     public var fractionalSecond: SQLQueryExpression<QueryValue.DateFraction> {
-        SQLQueryExpression("CAST(strftime('%f', \(dateArguments(DateModifiers()))) AS REAL)")
+        SQLQueryExpression("CAST(\(call { $1.append("strftime('%f', \($0))") }) AS REAL)")
     }
     /// The day of the week, 0 to 6: 0 is Sunday.
     public var weekday: SQLQueryExpression<QueryValue.DatePart> { part("%w") }
@@ -69,23 +67,34 @@ extension QueryExpression where QueryValue: DateStorage {
     public var week: SQLQueryExpression<QueryValue.DatePart> { part("%W") }
 
     private func part(_ format: StaticString) -> SQLQueryExpression<QueryValue.DatePart> {
-        var fragment = QueryFragment("CAST(strftime('")
-        fragment.append(sql: format)
-        fragment.append(literal: "', ")
-        fragment.append(dateArguments(DateModifiers()))
-        fragment.append(literal: ") AS INTEGER)")
-        return SQLQueryExpression(fragment)
+        let text = call {
+            $1.append(literal: "strftime('")
+            $1.append(sql: format)
+            $1.append(literal: "', ")
+            $1.append($0)
+            $1.append(literal: ")")
+        }
+        return SQLQueryExpression("CAST(\(text) AS INTEGER)")
     }
 
-    /// What a date function is given for the date.
-    private func dateArguments(_ modifiers: DateModifiers) -> QueryFragment {
-        var fragment = queryFragment
-        if let modifier = QueryValue.storedDateModifier {
-            fragment.append(literal: ", '")
-            fragment.append(sql: modifier)
-            fragment.append(literal: "'")
+    /// A call of a date function.
+    ///
+    /// - parameters:
+    ///     - modifiers: Changes of the date that come first.
+    ///     - write: Writes the call with its arguments for the date.
+    private func call(
+        _ modifiers: DateModifiers = DateModifiers(), _ write: (QueryFragment, inout QueryFragment) -> Void
+    ) -> QueryFragment {
+        var arguments = QueryFragment()
+        arguments.append(date: queryFragment, QueryValue.storedDateModifier)
+        modifiers.write(to: &arguments)
+        var fragment = QueryFragment()
+        // A text is read as a date of four digits only.
+        if modifiers.canChangeYear || QueryValue.QueryUnwrapped.self != Date.self {
+            fragment.appendWithinYears(arguments) { write(arguments, &$0) }
+        } else {
+            write(arguments, &fragment)
         }
-        modifiers.write(to: &fragment)
         return fragment
     }
 }
@@ -131,6 +140,7 @@ public struct CurrentDateExpression<QueryValue: DateStorage>: WritableExpression
     public func write(to fragment: inout QueryFragment) {
         var arguments = QueryFragment("'now'")
         modifiers.write(to: &arguments)
-        QueryValue.writeStored(arguments, to: &fragment)
+        guard modifiers.canChangeYear else { return QueryValue.writeStored(arguments, to: &fragment) }
+        fragment.appendWithinYears(arguments) { QueryValue.writeStored(arguments, to: &$0) }
     }
 }

@@ -125,6 +125,13 @@ public struct DateModifiers: Hashable, Sendable {
         return "\(milliseconds < 0 ? "-" : "+")\(milliseconds.magnitude / 1000).\(fraction) seconds"
     }
 
+    /// Whether a date can be in another year afterwards.
+    var canChangeYear: Bool {
+        modifiers.contains {
+            if case .plain(let text) = $0 { !text.hasPrefix("start of ") } else { true }
+        }
+    }
+
     /// Adds the modifiers to the arguments of a date function, each behind a comma.
     func write(to arguments: inout QueryFragment) {
         // They are made of words of this file and numbers.

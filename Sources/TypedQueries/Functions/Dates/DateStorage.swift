@@ -72,3 +72,54 @@ extension Optional: DateStorage where Wrapped: DateStorage {
         Wrapped.writeStored(arguments, to: &fragment)
     }
 }
+
+extension Date {
+    /// Adds the text of a date that is stored as a number, for JSON.
+    ///
+    /// - parameters:
+    ///     - number: A number of seconds since 1970, or a Julian day.
+    ///     - modifier: What SQLite's date functions have to be told about it.
+    package static func writeText(
+        of number: QueryFragment, _ modifier: StaticString?, to fragment: inout QueryFragment
+    ) {
+        var arguments = QueryFragment()
+        arguments.append(date: number, modifier)
+        fragment.appendWithinYears(arguments) { writeStored(arguments, to: &$0) }
+    }
+}
+
+extension QueryFragment {
+    /// Adds a stored date as the arguments of a date function.
+    mutating func append(date: QueryFragment, _ modifier: StaticString?) {
+        guard let modifier else { return append(date) }
+        func write(to fragment: inout QueryFragment) {
+            fragment.append(date)
+            fragment.append(literal: ", '")
+            fragment.append(sql: modifier)
+            fragment.append(literal: "'")
+        }
+        guard modifier.description == "unixepoch" else { return write(to: &self) }
+        appendChoice(.dateRange, native: write) {
+            $0.append(literal: "(")
+            $0.append(date)
+            $0.append(literal: ") / 86400.0 + 2440587.5")
+        }
+    }
+
+    /// Adds a call of a date function, which is NULL for a date that is not in SQLite's years.
+    ///
+    /// - parameters:
+    ///     - arguments: Those of the call, which may be after the year 9999.
+    ///     - call: Writes the call.
+    mutating func appendWithinYears(_ arguments: QueryFragment, _ call: (inout QueryFragment) -> Void) {
+        appendChoice(.dateRange, native: call) {
+            $0.append(literal: "CASE WHEN julianday(")
+            $0.append(arguments)
+            $0.append(literal: ") >= 0 AND julianday(")
+            $0.append(arguments)
+            $0.append(literal: ") < 5373484.5 THEN ")
+            call(&$0)
+            $0.append(literal: " END")
+        }
+    }
+}

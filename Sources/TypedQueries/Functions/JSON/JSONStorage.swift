@@ -100,13 +100,13 @@ extension JSONBinaryRepresentation: JSONConvertedRepresentation {
 
 extension Date.UnixTimeRepresentation: JSONConvertedRepresentation {
     package static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
-        Date.writeStored("\(expression), 'unixepoch'", to: &fragment)
+        Date.writeText(of: expression, storedDateModifier, to: &fragment)
     }
 }
 
 extension Date.JulianDayRepresentation: JSONConvertedRepresentation {
     package static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
-        Date.writeStored(expression, to: &fragment)
+        Date.writeText(of: expression, storedDateModifier, to: &fragment)
     }
 }
 
