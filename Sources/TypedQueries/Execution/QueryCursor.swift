@@ -82,7 +82,7 @@ extension Database {
         }
         let renderer = renderer(of: fragment)
         let sql = String(decoding: renderer.text, as: UTF8.self)
-        try renderer.check(sql: sql)
+        try check(renderer, of: fragment, sql: sql)
         let statement = try makeStatement(sql: sql)
         try statement.setArguments(
             StatementArguments(renderer.values.map { try fragment.bindings[$0].databaseValue() }))

@@ -156,7 +156,7 @@ extension Database {
     }
 
     /// Throws when the SQL would not run, or not mean what was asked for.
-    private func check(_ renderer: FragmentRenderer, of fragment: QueryFragment, sql: String) throws {
+    func check(_ renderer: FragmentRenderer, of fragment: QueryFragment, sql: String) throws {
         try renderer.check(sql: sql)
         for table in renderer.numberedTables { try requireRowNumber(of: table, sql: sql) }
         if renderer.isUpdateFromViews { try requireNoOwnView(in: fragment, sql: sql) }

@@ -31,6 +31,20 @@ import TypedQueriesMacros
     var title = ""
 }
 
+/// The same rows, chosen by a number that the type can't ask for.
+@Table("sheets") struct NumberedSheet: Equatable {
+    static let all = Self.where { $0.rowid.gt(0) }
+
+    let id: Int
+    var title = ""
+    var quota: String?
+}
+
+@Table("quotas") struct SheetQuota: Equatable {
+    @Column(primaryKey: true) let key: String
+    static let sheets = hasMany(NumberedSheet.self, using: ForeignKey(["quota"], to: ["key"]))
+}
+
 /// The key of the table is the number itself.
 @Table("labels") struct LabelTitle: Equatable {
     var title = ""
@@ -42,7 +56,7 @@ import TypedQueriesMacros
         let queue = try encryptedDatabase(
             """
             CREATE TABLE quotas (key TEXT PRIMARY KEY NOT NULL, rowid INTEGER NOT NULL, used INTEGER NOT NULL);
-            CREATE TABLE sheets (id INTEGER PRIMARY KEY, rowid INTEGER NOT NULL, title TEXT NOT NULL);
+            CREATE TABLE sheets (id INTEGER PRIMARY KEY, rowid INTEGER NOT NULL, title TEXT NOT NULL, quota TEXT);
             CREATE TABLE stickers (
                 key TEXT PRIMARY KEY NOT NULL, rowid INTEGER NOT NULL, _rowid_ INTEGER NOT NULL, oid INTEGER NOT NULL);
             CREATE TABLE badges (id INTEGER PRIMARY KEY, row_number INTEGER NOT NULL);
@@ -50,7 +64,7 @@ import TypedQueriesMacros
             CREATE TABLE labels (rowid INTEGER PRIMARY KEY, title TEXT NOT NULL);
             INSERT INTO labels VALUES (4, 'four'), (5, 'five');
             INSERT INTO quotas VALUES ('a', 7, 0), ('b', 7, 0);
-            INSERT INTO sheets VALUES (1, 2, 'first'), (3, 2, 'third');
+            INSERT INTO sheets (id, rowid, title) VALUES (1, 2, 'first'), (3, 2, 'third');
             """)
         try queue.write { db throws in try body(db) }
     }
@@ -114,6 +128,26 @@ import TypedQueriesMacros
             #expect(throws: DatabaseError.self) { try deletion.execute(db) }
             let count = try Sheet.all.fetchCount(db)
             #expect(count == 2)
+        }
+    }
+
+    @Test func aCursorRefusesWhatAFetchRefuses() throws {
+        try withRows { db throws in
+            let numbers = SheetTitle.select { $0.rowid }
+            let fetched = #expect(throws: DatabaseError.self) { try numbers.fetchAll(db) }
+            let cursor = #expect(throws: DatabaseError.self) { _ = try numbers.fetchCursor(db) }
+            #expect(fetched?.message?.contains("hides the number of a row") == true)
+            #expect(cursor?.message == fetched?.message)
+        }
+    }
+
+    @Test func aDefaultScopeOfAssociatedRowsIsRefused() throws {
+        try withRows { db throws in
+            let quotas = SheetQuota.all.including(all: SheetQuota.sheets)
+            let error = #expect(throws: DatabaseError.self) { try quotas.fetchAll(db) }
+            #expect(error?.message?.contains("hides the number of a row") == true)
+            let unscoped = try SheetQuota.all.including(all: SheetQuota.sheets, unscoped: true).fetchAll(db)
+            #expect(unscoped.count == 2)
         }
     }
 

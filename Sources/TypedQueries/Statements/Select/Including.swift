@@ -148,7 +148,7 @@ struct IncludedTable<Child: Table>: Sendable {
             let scope = isUnscoped ? SelectClauses() : Child.all.asSelect().clauses
             guard !scope.isNone else { return groups }
             let statements = try rows.statements(
-                selecting: names, of: groups.owners, filter: Self.filter(scope), db)
+                selecting: names, of: groups.owners, filter: Self.filter(scope, db), db)
             groups.owners.areOfSeveralQueries = statements.count > 1
             for statement in statements {
                 let cursor = try QueryCursor(statement, width: keyIndexes.upperBound, rowType: Child.self) {
@@ -164,14 +164,16 @@ struct IncludedTable<Child: Table>: Sendable {
         }
 
         /// The conditions of a default scope, as one on the associated rows.
-        private static func filter(_ scope: SelectClauses) -> AssociatedRows.Filter? {
+        private static func filter(_ scope: SelectClauses, _ db: Database) throws -> AssociatedRows.Filter? {
             guard !scope.conditions.isEmpty, scope.joins.isEmpty else { return nil }
             var condition = QueryFragment()
             scope.conditions.writeConjunction(to: &condition)
+            let unqualified = FragmentRenderer(condition)
+            try db.check(
+                unqualified, of: condition, sql: String(decoding: unqualified.text, as: UTF8.self))
             return { [condition] qualifier in
                 let renderer = FragmentRenderer(condition, renaming: (type: Child.self, name: qualifier))
                 let sql = String(decoding: renderer.text, as: UTF8.self)
-                try renderer.check(sql: sql)
                 let values = try renderer.values.map { try condition.bindings[$0].databaseValue() }
                 return (sql, StatementArguments(values))
             }
