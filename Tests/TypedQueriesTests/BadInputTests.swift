@@ -51,6 +51,41 @@ import TypedQueries
         }
     }
 
+    @Test func errorsHoldNoValue() throws {
+        struct Measurement: Codable {
+            var number = 48_213.5
+            var limit = Double.infinity
+            var days: [String: Date] = [:]
+        }
+        let date = Date(timeIntervalSince1970: 482_130_000_000)
+        try withStore { (db) throws in
+            let reading = #expect(throws: QueryDecodingFailure.self) {
+                try SQLQueryExpression("SELECT 48213", as: Int8.self).fetchOne(db)
+            }
+            #expect(reading.map { "\($0.reason)" }?.contains("48213") == false)
+            let writing = [
+                #expect(throws: QueryBindingError.self) {
+                    try Values(Measurement.JSONRepresentation(queryOutput: Measurement())).fetchOne(db)
+                },
+                #expect(throws: QueryBindingError.self) {
+                    try Values(
+                        Measurement.JSONRepresentation(
+                            queryOutput: Measurement(limit: 1, days: ["48213": date]))
+                    )
+                    .fetchOne(db)
+                },
+                #expect(throws: QueryBindingError.self) { try Values(UInt64.max).fetchOne(db) },
+                #expect(throws: QueryBindingError.self) { try Values(date).fetchOne(db) },
+            ].map { $0?.description }
+            #expect(
+                writing == [
+                    "the value can't be written as JSON at limit", "the date is not in the years 0 to 9999",
+                    "the integer is greater than what SQLite can store",
+                    "the date is not in the years 0 to 9999",
+                ])
+        }
+    }
+
     @Test func aClosedDatabaseIsAnErrorAndNoTrap() throws {
         let queue = try DatabaseQueue()
         let db = try queue.write { $0 }

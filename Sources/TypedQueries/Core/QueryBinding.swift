@@ -79,7 +79,7 @@ extension QueryBinding {
 
     private static func signed(_ value: UInt64) throws -> Int64 {
         guard let value = Int64(exactly: value) else {
-            throw QueryBindingError("\(value) is greater than what SQLite can store as an integer")
+            throw QueryBindingError("the integer is greater than what SQLite can store")
         }
         return value
     }

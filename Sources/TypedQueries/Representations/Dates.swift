@@ -38,8 +38,7 @@ import Foundation
     /// - throws: A ``QueryBindingError`` for one that has none: it could not be read again.
     static func required(of date: Date) throws -> String {
         guard let text = text(of: date) else {
-            let seconds = date.timeIntervalSince1970
-            throw QueryBindingError("a date \(seconds) s from 1970 is not in the years 0 to 9999")
+            throw QueryBindingError("the date is not in the years 0 to 9999")
         }
         return text
     }

@@ -109,7 +109,17 @@ enum JSONCoding {
         do {
             return .text(String(decoding: try encoder.encode(value), as: UTF8.self))
         } catch {
-            return .invalid(QueryBindingError(underlyingError: error))
+            return .invalid(reason(error))
         }
+    }
+
+    /// Why a value has no JSON. The error of the encoder may hold the value.
+    private static func reason(_ error: any Error) -> QueryBindingError {
+        if let reason = error as? QueryBindingError { return reason }
+        var place = ""
+        if case .invalidValue(_, let context)? = error as? EncodingError, !context.codingPath.isEmpty {
+            place = " at " + context.codingPath.map(\.stringValue).joined(separator: ".")
+        }
+        return QueryBindingError("the value can't be written as JSON\(place)")
     }
 }

@@ -16,7 +16,7 @@ extension QueryBindable where Self: FixedWidthInteger {
     public init(decoder: inout some QueryDecoder) throws {
         let integer = try decoder.required(decoder.decode(Int64.self))
         guard let value = Self(exactly: integer) else {
-            throw QueryDecodingError.invalidValue("\(integer) is out of the range of \(Self.self)")
+            throw QueryDecodingError.invalidValue("the integer is out of the range of \(Self.self)")
         }
         self = value
     }

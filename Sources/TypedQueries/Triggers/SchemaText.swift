@@ -103,7 +103,7 @@ extension QueryBinding {
         switch self {
         case .invalid(let error): error
         case .uint(let value) where value > UInt64(Int64.max):
-            QueryBindingError("\(value) is greater than what SQLite can store as an integer")
+            QueryBindingError("the integer is greater than what SQLite can store")
         case .date(let value) where ISO8601Text.text(of: value) == nil:
             QueryBindingError("a date that is not in the years 0 to 9999 can't be written into a schema")
         case .double(let value) where value.isInfinite:
