@@ -36,6 +36,7 @@ public struct JSONElements<Key: QueryBindable, Value: QueryRepresentable & Senda
         public var key: TableColumn<QueryValue, Key> { TableColumn("key") }
 
         /// The element.
+        @_disfavoredOverload
         public var value: TableColumn<QueryValue, Value> { TableColumn("value") }
 
         /// What a row is read from: the element.
@@ -56,7 +57,7 @@ public struct JSONElements<Key: QueryBindable, Value: QueryRepresentable & Senda
             var path = QueryFragment()
             path.append(binding: .text("$." + JSONPropertyName.quoted(name ?? column)))
             let call: QueryFragment = "json_extract(\(value.queryFragment), \(path))"
-            return SQLQueryExpression(Member.QueryUnwrapped.self == UUID.self ? call.ignoringCase : call)
+            return SQLQueryExpression(call.takenOutOfJSON(as: Member.self))
         }
     }
 
@@ -73,7 +74,13 @@ public struct JSONElements<Key: QueryBindable, Value: QueryRepresentable & Senda
     public var queryOutput: Value.QueryOutput { value.queryOutput }
 
     /// Reads an element.
-    public init(decoder: inout some QueryDecoder) throws { value = try Value(decoder: &decoder) }
+    public init(decoder: inout some QueryDecoder) throws {
+        if decoder.isText, let bytes = Value.jsonBytes {
+            value = try Self.bytes(&decoder, bytes)
+        } else {
+            value = try Value(decoder: &decoder)
+        }
+    }
 
     /// Writes the element.
     public func writeValues(to row: inout RowWriter) { row.write(value.queryOutput, as: Value.self) }
@@ -201,8 +208,10 @@ extension Select where Columns == (), Joins == NoJoins {
     public func contains<Key, Value, Element: QueryExpression>(
         _ element: Element
     ) -> MembershipTest<Element> where From == JSONElements<Key, Value>, Element.QueryValue == Value {
-        MembershipTest(
+        let rows =
+            Value.jsonBytes == nil ? self : with { $0.columns = JSONElements<Key, Value>.valueOutOfJSON }
+        return MembershipTest(
             base: element, symbol: Value.QueryUnwrapped.self == UUID.self ? " COLLATE NOCASE IN " : " IN ",
-            list: query)
+            list: rows.query)
     }
 }

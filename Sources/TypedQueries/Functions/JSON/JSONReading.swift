@@ -20,10 +20,9 @@ extension QueryExpression where QueryValue: JSONStorage {
     private func extracted<Value: QueryBindable>(
         _ isBinary: Bool, _ path: JSONKeyPath<QueryValue.JSONValue, Value>
     ) -> SQLQueryExpression<Value.QueryUnwrapped?> {
-        let call = jsonCall("extract", isBinary: isBinary, path)
-        // JSON has identifiers in upper case; they are stored and bound in lower case.
-        guard Value.QueryUnwrapped.self == UUID.self else { return SQLQueryExpression(call) }
-        return SQLQueryExpression(call.ignoringCase)
+        // The function that makes bytes of an array takes it as text.
+        let call = jsonCall("extract", isBinary: isBinary && Value.jsonBytes == nil, path)
+        return SQLQueryExpression(call.takenOutOfJSON(as: Value.self))
     }
 
     /// A part of the JSON that is JSON itself, NULL when it is not there.
@@ -102,7 +101,9 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     public func jsonExtract<Value: QueryRepresentable>(
         _ path: String, as type: Value.Type = Value.self
     ) -> FunctionExpression<Value?> {
-        FunctionExpression("json_extract", self, path)
+        guard let bytes = Value.jsonBytes else { return FunctionExpression("json_extract", self, path) }
+        return FunctionExpression(
+            bytes.functionOfJSON, FunctionExpression<Value?>("json_extract", self, path))
     }
 
     /// The kind of the JSON: `null`, `true`, `false`, `integer`, `real`, `text`, `array` or `object`.
