@@ -274,6 +274,72 @@ let listColumns = #""remindersLists"."id", "remindersLists"."title", "remindersL
             #expect(numbers == [1, 2, 3, 4, 5])
         }
     }
+
+    @Test func commonTablesOfAStatementWithCommonTablesAreAllThere() throws {
+        func inner<Base: Statement>(_ query: () -> Base) -> With<With<Base>> {
+            With {
+                Reminder.where { $0.id.gt(1) }.select { Counter.Columns(value: $0.id) }
+            } query: {
+                With {
+                    Counter.where { $0.value.lt(100) }.select { Step.Columns(value: $0.value + 10) }
+                } query: {
+                    query()
+                }
+            }
+        }
+        try withStore { (db) throws in
+            let steps = inner { Step.select(\.value) }
+            let values = try steps.fetchAll(db)
+            #expect(values.sorted() == [12, 13])
+            let rows = inner { Step.all }
+            let all = try rows.fetchAll(db)
+            #expect(all.map(\.value).sorted() == [12, 13])
+            let select = rows.asSelect().where { $0.value.gt(12) }
+            let selected = try select.fetchAll(db)
+            #expect(selected.map(\.value) == [13])
+            let count = try rows.fetchCount(db)
+            #expect(count == 2)
+            let ofSelect = With {
+                Values(7).asCounter()
+            } query: {
+                With {
+                    Counter.select { Step.Columns(value: $0.value) }
+                } query: {
+                    Step.all
+                }.asSelect().where { $0.value.gt(6) }
+            }
+            let sevens = try ofSelect.fetchAll(db)
+            #expect(sevens.map(\.value) == [7])
+            let deletion = inner {
+                Reminder.where { $0.id.in(Step.select { $0.value - 10 }) }.delete().returning(\.id)
+            }
+            let deleted = try deletion.fetchAll(db)
+            #expect(deleted.sorted() == [2, 3])
+        }
+    }
+}
+
+/// Another selection.
+struct Step: TypedQueries.Table, Equatable {
+    var value: Int
+    struct TableColumns: TableDefinition {
+        typealias QueryValue = Step
+        var value: TableColumn<Step, Int> { .init("value") }
+        static var columnList: ColumnList { .init(Self().value) }
+    }
+    struct Columns: SelectedColumns {
+        typealias QueryValue = Step
+        let queryFragment: QueryFragment
+        init(value: some QueryExpression<Int>) {
+            var row = SelectionWriter()
+            row.write(value, as: Int.self, named: "value")
+            queryFragment = row.fragment
+        }
+    }
+    static var tableName: String { "steps" }
+    static var columnWidth: Int { 1 }
+    init(decoder: inout some QueryDecoder) throws { value = try decoder.value(Int.self) }
+    func writeValues(to row: inout RowWriter) { row.write(value, as: Int.self) }
 }
 
 /// A selection, as its macro writes it.

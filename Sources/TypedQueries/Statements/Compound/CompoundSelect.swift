@@ -199,8 +199,21 @@ public struct With<Base: Statement>: WritableStatement {
         if query.code.first == QueryFragment.Code.part { fragment.beginPart(.commonTables) }
         fragment.append(literal: "WITH ")
         fragment.append(tables.commaSeparated)
-        fragment.append(literal: "\n")
-        fragment.append(query)
+        // The tables of a statement with some of its own are one list with these.
+        let rest = query.behindWith
+        fragment.append(literal: rest == nil ? "\n" : ", ")
+        fragment.append(rest ?? query)
+    }
+}
+
+extension QueryFragment {
+    /// What is behind the word before the common tables of the statement; nil when it has none.
+    fileprivate var behindWith: QueryFragment? {
+        let mark = code.first == Code.part ? Code.length(Code.part) : 0
+        guard code.dropFirst(mark).starts(with: "WITH ".utf8) else { return nil }
+        var rest = self
+        rest.code.removeFirst(mark + 5)
+        return rest
     }
 }
 
@@ -210,7 +223,9 @@ extension With: SelectStatement where Base: SelectStatement {
     /// The statement in its general form, whose rows can be fetched as those of any other.
     public func asSelect() -> Select<Base.QueryValue, Base.From, Base.Joins> {
         base.asSelect().with {
-            $0.commonTables = tables.commaSeparated
+            var list = tables.commaSeparated
+            SelectClauses.join(&list, $0.commonTables)
+            $0.commonTables = list
             $0.isNone = $0.isNone || tables.isWithoutRows
         }
     }
