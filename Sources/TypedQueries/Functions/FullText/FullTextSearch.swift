@@ -14,6 +14,9 @@ import Foundation
 ///     .fetchAll(db)
 /// ```
 ///
+/// The type has all columns of the table, `UNINDEXED` ones too, in the order of its `CREATE VIRTUAL TABLE`: functions of FTS5 count columns,
+/// so that `highlight`, `snippet` and the weights of `bm25` would be those of others.
+///
 /// SQLCipher libraries may be built without FTS5, such as Debian's. Statements that use these functions fail there with
 /// an error that says so.
 public protocol FTS5: Table {}
@@ -140,7 +143,7 @@ extension TableColumnExpression where Root: FTS5 {
 }
 
 extension Table {
-    /// The names of the columns that an FTS5 table was created with.
+    /// The names of the columns that an FTS5 table was created with, if the type has all of them in order, as ``FTS5`` asks for.
     fileprivate static var searchedColumnNames: [String] {
         allColumnNames.filter { $0 != "rowid" && $0 != "rank" }
     }
