@@ -90,7 +90,7 @@ extension TableTracking {
             sql: """
                 SELECT EXISTS(
                     SELECT 1 FROM \(table.qualifiedName) AS k
-                    JOIN \(new) AS t ON t.\(key) = k.\(oldKey) AND t.\(key) = k.\(oldKey) COLLATE BINARY)
+                    CROSS JOIN \(new) AS t ON t.\(key) = +k.\(oldKey) AND t.\(key) = +k.\(oldKey) COLLATE BINARY)
                     OR NOT EXISTS(SELECT 1 FROM \(table.qualifiedName))
                 """)
         if isShared == true {
@@ -202,7 +202,7 @@ extension TableTracking {
                 where: """
                     EXISTS (
                         SELECT 1 FROM \(kept.qualifiedName) AS k
-                        WHERE k.\(kept.key.quotedDatabaseIdentifier) = \(table.qualifiedName).\(table.key.quotedDatabaseIdentifier)
+                        WHERE k.\(kept.key.quotedDatabaseIdentifier) = \(table.untypedKey())
                           AND \(ValueComparison.differs(name, "k.\(old.name.quotedDatabaseIdentifier)")))
                     """)
         }

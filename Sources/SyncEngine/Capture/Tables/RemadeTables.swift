@@ -48,10 +48,12 @@ extension TableTracking {
     func mergeRemade(_ table: SyncedTable, _ kept: SyncedTable, columnsAdded added: Set<String>) throws {
         let separate = try SeparateColumns.loadAll(db)[table.number]
         let key = "t.\(table.key.quotedDatabaseIdentifier)"
-        // The rows that were kept have keys without a collation.
+        // The rows that were kept have keys without a collation. They are looked up, whatever types the two keys have, and
+        // whatever old statistics say.
         let rows = """
             FROM \(table.qualifiedName) AS t
-            JOIN \(kept.qualifiedName) AS k ON k.\(kept.key.quotedDatabaseIdentifier) = \(key)
+            CROSS JOIN \(kept.qualifiedName) AS k
+            ON k.\(kept.key.quotedDatabaseIdentifier) = \(table.untypedKey(of: "t"))
             """
         for column in table.presentColumns where !added.contains(column.name.identifierKey) {
             guard let old = kept.presentColumns.first(where: { $0.number == column.number }) else { continue }

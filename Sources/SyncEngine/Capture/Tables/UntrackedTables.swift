@@ -127,10 +127,13 @@ extension TableTracking {
         var isChangedHere: String { ValueComparison.differs(here, base) }
     }
 
-    /// The rows of the table, those of the peers, and what both began with.
-    private func joined(_ table: SyncedTable, _ kept: SyncedTable, with join: String) -> String {
+    /// The rows of the table, those of the peers, and what both began with. The last two are looked up by their keys, whatever
+    /// type the key of the table has.
+    ///
+    /// - parameter join: A join that SQLite does not turn round, by old statistics for example.
+    func joined(_ table: SyncedTable, _ kept: SyncedTable, with join: String) -> String {
         let key = kept.key.quotedDatabaseIdentifier
-        let own = "t.\(table.key.quotedDatabaseIdentifier)"
+        let own = table.untypedKey(of: "t")
         return """
             FROM \(table.qualifiedName) AS t \(join) \(kept.qualifiedName) AS k ON k.\(key) = \(own)
             LEFT JOIN \(kept.qualifiedBaseName) AS b ON b.\(key) = \(own)
@@ -181,7 +184,7 @@ extension TableTracking {
     }
 
     private func merge(_ merged: MergedColumn, _ table: SyncedTable, _ kept: SyncedTable) throws {
-        let rows = joined(table, kept, with: "JOIN")
+        let rows = joined(table, kept, with: "CROSS JOIN")
         let isNew = "b.\(kept.key.quotedDatabaseIdentifier) IS NULL"
         let isChangedThere = "(\(isNew) OR \(ValueComparison.differs(merged.kept, merged.base)))"
         let isChangedHere = "(\(isNew) OR \(merged.isChangedHere))"

@@ -6,7 +6,8 @@ extension ConflictJournal {
 
     // MARK: Adding
 
-    /// Adds the values of this replica that differ from the ones that wait for a column that is here again.
+    /// Adds the values of this replica that differ from the ones that wait for a column that is here again. Those that wait come
+    /// first: the table can have any number of rows of which nothing waits.
     static func appendDifferences(
         _ db: Database, of column: SyncedTable.Column, in table: SyncedTable, at milliseconds: Int64
     ) throws {
@@ -18,8 +19,8 @@ extension ConflictJournal {
                 SELECT :now, s.tbl, s.pk, s.col, \(name), 0, (SELECT self FROM _sync_state),
                     coalesce(c.sid, r.sid), 'newer', r.cl, coalesce(c.hlc, r.hlc)
                 FROM _sync_shadow AS s
-                JOIN \(table.qualifiedName) AS t ON \(key) = s.pk AND \(key) = s.pk COLLATE BINARY
-                JOIN _sync_row AS r ON r.tbl = s.tbl AND r.pk = s.pk
+                CROSS JOIN \(table.qualifiedName) AS t ON \(key) = s.pk AND \(key) = s.pk COLLATE BINARY
+                CROSS JOIN _sync_row AS r ON r.tbl = s.tbl AND r.pk = s.pk
                 LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = s.col
                 WHERE s.tbl = :table AND s.col = :column
                   AND \(ValueComparison.differs(name, "s.val"))
@@ -28,6 +29,9 @@ extension ConflictJournal {
     }
 
     /// Adds values of this replica, which nobody knows the time of, that lose against those of peers.
+    ///
+    /// The rows come first, and their key loses its type (see ``SyncedTable/untypedKey(of:)``): SQLite would read all rows that
+    /// are known of the table for each of them.
     ///
     /// - parameters:
     ///     - value: The value, as SQL over the rows.
@@ -43,9 +47,10 @@ extension ConflictJournal {
                 INSERT INTO _sync_conflict (at, tbl, pk, col, val, hlc, sid, won, why, life, won_hlc)
                 SELECT :now, :table, \(key), :column, \(value), 0, (SELECT self FROM _sync_state),
                     coalesce(c.sid, r.sid), 'newer', r.cl, coalesce(c.hlc, r.hlc)
-                \(rows) JOIN _sync_row AS r ON r.tbl = :table AND r.pk = \(key)
+                \(rows) CROSS JOIN _sync_row AS r ON r.tbl = :table AND r.pk = +\(key)
                 LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = :column
                 WHERE \(condition)
+                ORDER BY +r.pk
                 """,
             arguments: ["now": milliseconds, "table": table, "column": column])
     }

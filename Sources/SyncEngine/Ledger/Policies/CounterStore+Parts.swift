@@ -8,6 +8,8 @@ extension CounterStore {
 
     /// Takes what the rows of a table hold now for the bases of a new counter.
     ///
+    /// The order of the tables is fixed, so that old statistics don't let SQLite read one for each row of the other.
+    ///
     /// - parameter present: What the table calls the column, if that is not in the metadata yet.
     static func begin(
         _ db: Database, column: Int, named present: String? = nil, in table: SyncedTable
@@ -20,14 +22,14 @@ extension CounterStore {
                 sql: """
                     INSERT OR REPLACE INTO _sync_part (r, col, val)
                     SELECT r.r, \(column), \(shown) FROM \(table.qualifiedName) AS t
-                    JOIN _sync_row AS r ON r.tbl = \(table.number) AND r.pk = t.\(table.key.quotedDatabaseIdentifier)
+                    CROSS JOIN _sync_row AS r ON r.tbl = \(table.number) AND r.pk = \(table.untypedKey(of: "t"))
                     WHERE r.cl & 1
                     """)
         }
         try db.execute(
             sql: """
                 INSERT OR REPLACE INTO _sync_part (r, col, val)
-                SELECT r.r, s.col, s.val FROM _sync_shadow AS s JOIN _sync_row AS r ON r.tbl = s.tbl AND r.pk = s.pk
+                SELECT r.r, s.col, s.val FROM _sync_shadow AS s CROSS JOIN _sync_row AS r ON r.tbl = s.tbl AND r.pk = s.pk
                 WHERE s.tbl = ? AND s.col = ? AND r.cl & 1
                 """, arguments: [table.number, column])
     }
@@ -39,7 +41,8 @@ extension CounterStore {
         try db.execute(sql: "DELETE FROM _sync_part WHERE r IN (SELECT r FROM _sync_row WHERE \(isNew))")
     }
 
-    /// Takes what rows hold that were inserted for the bases of a counter.
+    /// Takes what rows hold that were inserted for the bases of a counter. These are few, of all that the table has, so they are
+    /// found by the condition alone.
     ///
     /// - parameter isNew: The condition for these rows, which begins with a column of `_sync_row`.
     static func begin(
@@ -49,8 +52,8 @@ extension CounterStore {
             sql: """
                 INSERT OR REPLACE INTO _sync_part (r, col, val)
                 SELECT r.r, \(column.number), t.\(column.name.quotedDatabaseIdentifier) FROM _sync_row AS r
-                JOIN \(table.qualifiedName) AS t ON \(table.keyMatch("r.pk", of: "t"))
-                WHERE r.\(isNew) AND r.tbl = \(table.number) AND r.cl & 1
+                CROSS JOIN \(table.qualifiedName) AS t ON \(table.keyMatch("r.pk", of: "t"))
+                WHERE r.\(isNew) AND +r.tbl = \(table.number) AND r.cl & 1
                 """)
     }
 
@@ -66,8 +69,8 @@ extension CounterStore {
             sql: """
                 INSERT OR REPLACE INTO _sync_part (r, col, val)
                 SELECT r.r, s.col, s.val FROM _sync_row AS r
-                JOIN _sync_shadow AS s ON s.tbl = r.tbl AND s.pk = r.pk AND s.col = \(column)
-                WHERE r.\(isNew) AND r.tbl = \(table) AND r.cl & 1
+                CROSS JOIN _sync_shadow AS s ON s.tbl = r.tbl AND s.pk = r.pk AND s.col = \(column)
+                WHERE r.\(isNew) AND +r.tbl = \(table) AND r.cl & 1
                 """)
     }
 
@@ -78,9 +81,9 @@ extension CounterStore {
         try db.execute(
             sql: """
                 INSERT OR REPLACE INTO _sync_part (r, col, val)
-                SELECT r.r, s.col, s.val FROM temp.\(rows) AS h JOIN _sync_row AS r ON r.r = h.r
-                JOIN _sync_shadow AS s ON s.tbl = r.tbl AND s.pk = r.pk
-                JOIN _sync_policy AS y ON y.tbl = s.tbl AND y.col = s.col
+                SELECT r.r, s.col, s.val FROM temp.\(rows) AS h CROSS JOIN _sync_row AS r ON r.r = h.r
+                CROSS JOIN _sync_shadow AS s ON s.tbl = r.tbl AND s.pk = r.pk
+                CROSS JOIN _sync_policy AS y ON y.tbl = s.tbl AND y.col = s.col
                 WHERE r.cl & 1 AND y.kind IN (\(ColumnPolicy.Kind.separateWords))
                 """)
     }

@@ -60,6 +60,8 @@ extension Parking {
     /// Keeps the values of a column that is about to be dropped, except those that are missing and were never written.
     /// What is parked already is newer than the table.
     ///
+    /// The order is fixed: by old statistics of either table, SQLite would read all rows of one for each row of the other.
+    ///
     /// - parameter isMissing: Whether the table `t` has no value of its own, as SQL.
     static func keepDropped(
         _ db: Database, _ column: SyncedTable.Column, of table: SyncedTable, unless isMissing: String
@@ -71,11 +73,11 @@ extension Parking {
                 INSERT INTO _sync_shadow (tbl, pk, col, val, why)
                 SELECT :table, r.pk, :column, t.\(name), :why
                 FROM \(table.qualifiedName) AS t
-                JOIN _sync_row AS r ON r.tbl = :table AND r.pk = t.\(table.key.quotedDatabaseIdentifier) AND r.cl & 1
+                CROSS JOIN _sync_row AS r ON r.tbl = :table AND r.pk = \(table.untypedKey(of: "t")) AND r.cl & 1
                 LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = :column
                 WHERE (NOT \(isMissing) OR c.r IS NOT NULL)
                   AND NOT EXISTS (SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = :table AND s.pk = r.pk AND s.col = :column)
-                ORDER BY r.pk;
+                ORDER BY +r.pk;
                 """,
             arguments: [
                 "table": table.number, "column": column.number, "why": KeptReason.dropped,
