@@ -25,11 +25,13 @@ struct OrphanPolicies {
     let environment: SyncEnvironment
     private let policies: [Int64: OrphanPolicy]
     private let deletions: UnfoldedDeletions
+    private let parents: ParentSpellings
 
     init(_ db: Database, _ environment: SyncEnvironment) throws {
         self.db = db
         self.environment = environment
         deletions = UnfoldedDeletions(db)
+        parents = ParentSpellings(db)
         policies = Dictionary(
             try Row.fetchAll(db, sql: "SELECT tbl, policy FROM _sync_orphan_policy").map {
                 (
@@ -40,6 +42,9 @@ struct OrphanPolicies {
     }
 
     subscript(table: Int64) -> OrphanPolicy { policies[table] ?? .hold }
+
+    /// Ends the use of the policies for orphans.
+    func finish() { parents.finish() }
 
     private var edits: EngineEdits { EngineEdits(db: db, environment: environment) }
 
@@ -114,11 +119,7 @@ struct OrphanPolicies {
     /// Whether a parent existed and was deleted. One that was never here may still come. Where the parent's key takes several
     /// spellings for the same, each of them may be the parent.
     private func isDeleted(_ key: OwnedValue, of reference: ForeignKey) throws -> Bool {
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT r.cl & 1, r.pk FROM _sync_row AS r
-                WHERE r.tbl = ?1 AND r.pk = ?2\(reference.collate)
-                """)
+        let statement = try db.cachedStatement(sql: parents.selection(reference))
         statement.reset()
         defer { statement.reset() }
         return try withExtendedLifetime(key) {

@@ -191,6 +191,7 @@ final class Settlement {
         assert(canHide, "SQLite would delete the children of what is hidden")
         guard let touched else { return }
         let policies = try OrphanPolicies(db, environment)
+        defer { policies.finish() }
         let searches = references.enumerated().map { OrphanSearch(db, $1, number: $0) }
         defer { for search in searches { search.finish() } }
         while true {
