@@ -2,7 +2,8 @@ import CipherStore
 
 /// What a store knows of its rows, as SQL for modules that show it.
 package enum RowKnowledge {
-    /// What is folded, and what was written since then: for a row with such a write, that is what counts.
+    /// What is folded, and what was written since then: for a row with such a write, that is what counts. The log has no index of
+    /// rows, so its tail is read once, and not for each row.
     package static let sql = """
         SELECT tbl.name COLLATE NOCASE AS recordType, \(keyText("known.pk")) AS recordPrimaryKey, known.isDeleted AS isDeleted,
             known.ms AS userModificationTime
@@ -10,10 +11,10 @@ package enum RowKnowledge {
             SELECT tbl, pk, cl % 2 = 0 AS isDeleted,
                 max(hlc, coalesce((SELECT max(hlc) FROM _sync_cell WHERE r = _sync_row.r), 0)) >> 16 AS ms
             FROM _sync_row
-            WHERE NOT EXISTS (
-                SELECT 1 FROM _sync_log AS log
-                WHERE log.seq > (SELECT folded FROM _sync_state) AND log.op <> 0
-                    AND log.tbl = _sync_row.tbl AND log.pk = _sync_row.pk)
+            WHERE r NOT IN (
+                SELECT written.r FROM _sync_log AS log
+                CROSS JOIN _sync_row AS written ON written.tbl = log.tbl AND written.pk = log.pk
+                WHERE log.seq > (SELECT folded FROM _sync_state) AND log.op <> 0)
             UNION ALL
             SELECT tbl, pk, op & 15 = 3, ms FROM _sync_log
             WHERE op <> 0 AND seq IN (
