@@ -21,12 +21,8 @@ final class OriginalValues {
 
         """
 
-    /// Entries o of rows r whose write is the last one of its column.
-    private static let valid = """
-        _sync_original AS o JOIN _sync_row AS r ON r.r = o.r AND r.cl & 1
-        LEFT JOIN _sync_cell AS c ON c.r = o.r AND c.col = o.col
-        WHERE o.hlc = coalesce(c.hlc, r.hlc) AND o.sid = coalesce(c.sid, r.sid)
-        """
+    /// Whether the write of an entry o of a row r is the last one of its column c.
+    private static let isValid = "o.hlc = coalesce(c.hlc, r.hlc) AND o.sid = coalesce(c.sid, r.sid)"
 
     private let db: Database
     private let table: Int64
@@ -41,7 +37,11 @@ final class OriginalValues {
         self.table = table
         isInUse = try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_original)") ?? false
         selection = try db.makeStatement(
-            sql: "SELECT o.col, o.val FROM \(Self.valid) AND r.tbl = ?1 AND r.pk = ?2")
+            sql: """
+                SELECT o.col, o.val FROM _sync_row AS r CROSS JOIN _sync_original AS o ON o.r = r.r
+                LEFT JOIN _sync_cell AS c ON c.r = o.r AND c.col = o.col
+                WHERE r.tbl = ?1 AND r.pk = ?2 AND r.cl & 1 AND \(Self.isValid)
+                """)
         recording = try db.makeStatement(
             sql: """
                 INSERT OR REPLACE INTO _sync_original (r, col, hlc, sid, val)
@@ -86,13 +86,18 @@ final class OriginalValues {
         try db.runCached("DELETE FROM main._sync_original WHERE r = ?", version: row)
     }
 
-    /// Forgets entries that count no longer.
+    /// Forgets entries that count no longer. Each looks for its write: SQLite has no index for a list of pairs that it is not in.
     static func removeStale(_ db: Database) throws {
         guard try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_original)") == true else {
             return
         }
         try db.execute(
-            sql: "DELETE FROM _sync_original WHERE (r, col) NOT IN (SELECT o.r, o.col FROM \(valid))")
+            sql: """
+                DELETE FROM _sync_original WHERE NOT EXISTS (
+                    SELECT 1 FROM _sync_row AS r LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = _sync_original.col
+                    WHERE r.r = _sync_original.r AND r.cl & 1
+                      AND _sync_original.hlc = coalesce(c.hlc, r.hlc) AND _sync_original.sid = coalesce(c.sid, r.sid))
+                """)
     }
 
     /// Lets entries follow the versions of their columns, after all of these changed that count.
@@ -114,7 +119,9 @@ final class OriginalValues {
         return try Row.fetchAll(
             db,
             sql: """
-                SELECT r.tbl, o.col, typeof(o.val), count(*) FROM \(valid)
+                SELECT r.tbl, o.col, typeof(o.val), count(*)
+                FROM _sync_original AS o CROSS JOIN _sync_row AS r ON r.r = o.r AND r.cl & 1
+                LEFT JOIN _sync_cell AS c ON c.r = o.r AND c.col = o.col WHERE \(isValid)
                 GROUP BY r.tbl, o.col, typeof(o.val) ORDER BY r.tbl, o.col, typeof(o.val)
                 """
         ).map {
