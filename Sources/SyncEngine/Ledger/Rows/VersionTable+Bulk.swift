@@ -102,16 +102,25 @@ extension VersionTable {
                 INSERT INTO temp._sync_turned \(versions);
                 """)
         let count = Int64(db.changesCount)
-        try db.execute(
-            sql: """
-                DELETE FROM _sync_cell WHERE r IN (SELECT r FROM temp._sync_turned);
-                UPDATE _sync_row SET sid = \(stamps.replica),
-                    (cl, hlc, oseq) = (SELECT t.cl, t.hlc, t.seq FROM temp._sync_turned AS t WHERE t.r = _sync_row.r)
-                WHERE r IN (SELECT r FROM temp._sync_turned);
-                DROP TABLE temp._sync_turned;
-                """)
+        try db.execute(sql: "DELETE FROM _sync_cell WHERE r IN (SELECT r FROM temp._sync_turned)")
+        let update = """
+            UPDATE _sync_row SET sid = \(stamps.replica),
+                (cl, hlc, oseq) = (SELECT t.cl, t.hlc, t.seq FROM temp._sync_turned AS t WHERE t.r = _sync_row.r)
+            """
+        if count <= turnedOneByOneMax {
+            let rows = try Int64.fetchAll(db, sql: "SELECT r FROM temp._sync_turned")
+            let statement = try db.makeStatement(sql: "\(update) WHERE r = ?")
+            for row in rows { try statement.execute(arguments: [row]) }
+        } else {
+            try db.execute(sql: "\(update) WHERE r IN (SELECT r FROM temp._sync_turned)")
+        }
+        try db.execute(sql: "DROP TABLE temp._sync_turned")
         return count
     }
+
+    /// How many rows get their version one by one. For a list of rows, SQLite reads all that are known where statistics are of
+    /// a time when these were few.
+    private static let turnedOneByOneMax: Int64 = 100
 
     /// Gives versions to the columns that were written in the rows of `temp._sync_fold` which stayed, but for those that
     /// policies keep apart.
@@ -243,7 +252,7 @@ extension VersionTable {
         for table in ["_sync_row", "_sync_cell"] {
             try db.execute(
                 sql: """
-                    UPDATE \(table) SET oseq = ?1 WHERE r IN (SELECT r FROM temp._sync_held) AND sid = ?2
+                    UPDATE \(table) SET oseq = ?1 WHERE r IN (SELECT r FROM temp._sync_held) AND +sid = ?2
                       AND oseq > (SELECT h.oseq FROM temp._sync_held AS h WHERE h.r = \(table).r)
                     """, arguments: [number, own])
         }
