@@ -22,7 +22,7 @@ struct RowCandidates {
             db,
             sql: """
                 SELECT pk FROM _sync_left WHERE tbl = ?1 UNION SELECT pk FROM _sync_shadow WHERE tbl = ?1
-                UNION SELECT r.pk FROM _sync_original AS o JOIN _sync_row AS r ON r.r = o.r
+                UNION SELECT r.pk FROM _sync_original AS o CROSS JOIN _sync_row AS r ON r.r = o.r
                 WHERE r.tbl = ?1 AND o.col = ?2
                 """, arguments: [number, partial.column])
         let column = table.table.columns.first { $0.number == partial.column && $0.isPresent }

@@ -60,7 +60,7 @@ final class Resync {
                         UNION ALL
                         SELECT c.r FROM _sync_replica AS p
                         CROSS JOIN _sync_cell AS c ON c.sid = p.sid AND c.oseq <= ?1 WHERE p.rid = ?2)
-                    AND s.tbl IN (\(numbers)) AND NOT EXISTS (
+                    AND +s.tbl IN (\(numbers)) AND NOT EXISTS (
                         SELECT 1 FROM temp._sync_mentioned AS m WHERE m.tbl = s.tbl AND m.pk = s.pk)
                     """, arguments: [sequence, origin.data])
             for row in rows {

@@ -115,14 +115,15 @@ struct HeldBackRows {
                 arguments: [change.row, change.known])
         }
         let own = metadata.selfNumber
+        // By the few rows, and not by all that this replica wrote.
         let first = try Int64.fetchOne(
             db,
             sql: """
                 SELECT min(oseq) FROM (
-                    SELECT x.oseq FROM temp._sync_held AS h JOIN _sync_row AS x ON x.r = h.r
-                    WHERE x.sid = ?1 AND x.oseq > h.oseq
-                    UNION ALL SELECT x.oseq FROM temp._sync_held AS h JOIN _sync_cell AS x ON x.r = h.r
-                    WHERE x.sid = ?1 AND x.oseq > h.oseq)
+                    SELECT x.oseq FROM temp._sync_held AS h CROSS JOIN _sync_row AS x ON x.r = h.r
+                    WHERE +x.sid = ?1 AND x.oseq > h.oseq
+                    UNION ALL SELECT x.oseq FROM temp._sync_held AS h CROSS JOIN _sync_cell AS x ON x.r = h.r
+                    WHERE +x.sid = ?1 AND x.oseq > h.oseq)
                 """, arguments: [own])
         // Nothing of them is to be sent.
         guard let first else { return metadata.folded }

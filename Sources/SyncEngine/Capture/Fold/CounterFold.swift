@@ -65,7 +65,7 @@ struct CounterFold {
             sql: """
                 SELECT f.r, u.tbl, u.pk, u.col, u.seq, u.ms, u.kind
                 FROM (SELECT l.tbl, l.pk, c.col, max(l.seq) AS seq, l.ms, l.op & 15 AS kind
-                      FROM _sync_log AS l JOIN _sync_policy AS c ON c.tbl = l.tbl AND c.kind = 'counter'
+                      FROM _sync_log AS l CROSS JOIN _sync_policy AS c ON c.tbl = l.tbl AND c.kind = 'counter'
                           AND l.op IN (2 | ((c.col / 60) << 4), \(rewrite) | ((c.col / 60) << 4)) AND l.mask >> (c.col % 60) & 1
                       WHERE l.seq > \(metadata.folded) GROUP BY l.tbl, l.pk, c.col) AS u
                 JOIN temp._sync_fold AS f ON f.tbl = u.tbl AND f.pk = u.pk AND f.turns = 0 AND f.cl & 1

@@ -21,9 +21,9 @@ struct ShareRenewal {
             db,
             sql: """
                 SELECT c.r, s.tbl, h.counter, c.col, p.val FROM _sync_cell AS c CROSS JOIN _sync_row AS s ON s.r = c.r
-                JOIN _sync_share AS h ON h.tbl = s.tbl AND h.col = c.col
-                JOIN _sync_part AS p ON p.r = c.r AND p.col = c.col
-                WHERE c.sid = ? AND c.oseq > ? AND h.rid = ? ORDER BY c.r, c.col
+                CROSS JOIN _sync_share AS h ON h.tbl = s.tbl AND h.col = c.col
+                CROSS JOIN _sync_part AS p ON p.r = c.r AND p.col = c.col
+                WHERE c.sid = ? AND c.oseq > ? AND h.rid = ? ORDER BY +c.r, c.col
                 """, arguments: [number, fork.common, fork.replica.data])
         let branch = CounterShare.branch(of: fork.replica, by: replica)
         assert(

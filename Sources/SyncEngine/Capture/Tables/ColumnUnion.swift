@@ -63,7 +63,7 @@ struct ColumnUnion {
                     coalesce(c.hlc, r.hlc) AS other_hlc, coalesce(c.sid, r.sid) AS other_sid,
                     (coalesce(a.hlc, r.hlc), p.rid) >= (coalesce(c.hlc, r.hlc), q.rid) AS wins
                 FROM _sync_shadow AS m
-                JOIN _sync_row AS r ON r.tbl = m.tbl AND r.pk = m.pk
+                CROSS JOIN _sync_row AS r ON r.tbl = m.tbl AND r.pk = m.pk
                 LEFT JOIN _sync_cell AS a ON a.r = r.r AND a.col = :absent
                 LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = :column
                 LEFT JOIN _sync_shadow AS s ON s.tbl = m.tbl AND s.pk = m.pk AND s.col = :column

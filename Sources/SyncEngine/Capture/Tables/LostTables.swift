@@ -65,9 +65,9 @@ extension TableTracking {
                 SELECT sid, max(oseq) FROM (
                     SELECT l.sid AS sid, l.oseq AS oseq FROM _sync_row AS l WHERE \(isForgotten)
                     UNION ALL
-                    SELECT w.sid, w.oseq FROM _sync_row AS l JOIN _sync_cell AS w ON w.r = l.r WHERE \(isForgotten)
+                    SELECT w.sid, w.oseq FROM _sync_row AS l CROSS JOIN _sync_cell AS w ON w.r = l.r WHERE \(isForgotten)
                     UNION ALL
-                    SELECT v.sid, v.oseq FROM _sync_row AS l JOIN \(replaced.source) AS v ON v.r = l.r
+                    SELECT v.sid, v.oseq FROM \(replaced.source) AS v CROSS JOIN _sync_row AS l ON l.r = v.r
                     WHERE \(isForgotten))
                 WHERE sid <> :own OR oseq <= :folded GROUP BY sid
                 """,
@@ -90,7 +90,7 @@ extension TableTracking {
     /// A row without the time at which it was hidden is of a program of version 2, which left parts of such rows in the
     /// table.
     private static let hiddenRowsOfNobodyElse = """
-        SELECT r.r FROM _sync_hidden AS h JOIN _sync_row AS r ON r.tbl = h.tbl AND r.pk = h.pk
+        SELECT r.r FROM _sync_hidden AS h CROSS JOIN _sync_row AS r ON r.tbl = h.tbl AND r.pk = h.pk
         WHERE h.tbl = :table AND h.since > 0 AND r.cl & 1 AND r.sid = :own AND r.oseq > :sent
           AND NOT EXISTS (SELECT 1 FROM _sync_cell AS c WHERE c.r = r.r AND c.sid <> :own)
         """

@@ -110,7 +110,8 @@ struct ChangeLog {
                 """, arguments: [milliseconds, table.number])
     }
 
-    /// Appends the deletions anew of those rows that a temporary table lists and that are deleted.
+    /// Appends the deletions anew of those rows that a temporary table lists and that are deleted. These are looked up: the store
+    /// knows any number of others.
     ///
     /// - parameter rows: The name of the temporary table, with columns `tbl` and `pk`.
     func appendDeletions(ofDeadRowsIn rows: String, at milliseconds: Int64) throws {
@@ -118,8 +119,8 @@ struct ChangeLog {
             sql: """
                 INSERT INTO _sync_log (tbl, op, pk, mask, ms)
                 SELECT e.tbl, \(Operation.delete), e.pk, 0, ?
-                FROM temp.\(rows) AS e JOIN _sync_row AS r ON r.tbl = e.tbl AND r.pk = e.pk
-                WHERE NOT r.cl & 1;
+                FROM temp.\(rows) AS e CROSS JOIN _sync_row AS r ON r.tbl = e.tbl AND r.pk = e.pk
+                WHERE NOT r.cl & 1 ORDER BY +r.r;
                 """, arguments: [milliseconds])
     }
 

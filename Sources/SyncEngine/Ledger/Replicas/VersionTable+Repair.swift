@@ -26,8 +26,8 @@ extension VersionTable {
             """
             SELECT f.r, \(life), \(turnedStamp), \(number)
             FROM (SELECT v.r, v.cl, v.cl & 1 AS alive, 1 AS turns, \(stamps.sql("\(stamps.now)")) AS stamp
-                FROM temp.\(rows) AS h JOIN _sync_row AS v ON v.r = h.r) AS f
-            JOIN _sync_row AS r ON r.r = f.r
+                FROM temp.\(rows) AS h CROSS JOIN _sync_row AS v ON v.r = h.r) AS f
+            CROSS JOIN _sync_row AS r ON r.r = f.r
             """)
     }
 

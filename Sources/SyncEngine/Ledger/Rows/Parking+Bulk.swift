@@ -92,7 +92,7 @@ extension Parking {
         try db.execute(
             sql: """
                 INSERT INTO _sync_shadow (tbl, pk, col, val, why)
-                SELECT r.tbl, r.pk, w.col, NULL, :why FROM _sync_row AS r JOIN _sync_cell AS w ON w.r = r.r
+                SELECT r.tbl, r.pk, w.col, NULL, :why FROM _sync_row AS r CROSS JOIN _sync_cell AS w ON w.r = r.r
                 WHERE r.tbl = :table AND r.cl & 1 AND w.col IN (\(numbers)) AND NOT EXISTS (
                     SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = r.tbl AND s.pk = r.pk AND s.col = w.col)
                 ORDER BY r.pk
@@ -200,7 +200,7 @@ extension Parking {
             sql: """
                 INSERT OR IGNORE INTO _sync_hidden (tbl, pk, reason, since)
                 SELECT s.tbl, s.pk, '\(ParkedRow.Reason.other.rawValue)', :since
-                FROM _sync_shadow AS s JOIN _sync_row AS r ON r.tbl = s.tbl AND r.pk = s.pk AND r.cl & 1
+                FROM _sync_shadow AS s CROSS JOIN _sync_row AS r ON r.tbl = s.tbl AND r.pk = s.pk AND r.cl & 1
                 WHERE s.tbl = :table
                   AND NOT EXISTS (
                     SELECT 1 FROM _sync_shadow AS w WHERE w.tbl = s.tbl AND w.pk = s.pk

@@ -32,10 +32,10 @@ struct ReplacedVersions {
                 INSERT INTO temp.\(Self.name)
                 SELECT r.r, -1, r.sid, r.oseq
                 FROM (SELECT DISTINCT tbl, pk FROM _sync_log WHERE seq > \(folded) AND tbl IN (\(numbers))) AS l
-                JOIN _sync_row AS r ON r.tbl = l.tbl AND r.pk = l.pk;
+                CROSS JOIN _sync_row AS r ON r.tbl = l.tbl AND r.pk = l.pk;
                 INSERT INTO temp.\(Self.name)
                 SELECT c.r, c.col, c.sid, c.oseq
-                FROM temp.\(Self.name) AS v JOIN _sync_cell AS c ON c.r = v.r WHERE v.col = -1;
+                FROM temp.\(Self.name) AS v CROSS JOIN _sync_cell AS c ON c.r = v.r WHERE v.col = -1;
                 """)
     }
 

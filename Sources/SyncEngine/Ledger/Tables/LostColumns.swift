@@ -75,7 +75,7 @@ enum LostColumns {
         let hidden = replaced.map { replaced in
             """
             UNION ALL
-            SELECT w.sid, w.oseq FROM _sync_row AS r JOIN \(replaced.source) AS w ON w.r = r.r
+            SELECT w.sid, w.oseq FROM \(replaced.source) AS w CROSS JOIN _sync_row AS r ON r.r = w.r
             WHERE r.tbl = :table AND r.cl & 1 AND w.col IN (\(numbers)) AND (r.sid <> :own OR r.oseq <= :folded)
               AND NOT EXISTS (
                 SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = r.tbl AND s.pk = r.pk AND s.col = w.col)
@@ -88,7 +88,7 @@ enum LostColumns {
                     SELECT r.sid AS sid, r.oseq AS oseq FROM _sync_row AS r
                     WHERE r.tbl = :table AND r.cl & 1 AND \(isAnyGone)
                     UNION ALL
-                    SELECT w.sid, w.oseq FROM _sync_row AS r JOIN _sync_cell AS w ON w.r = r.r
+                    SELECT w.sid, w.oseq FROM _sync_row AS r CROSS JOIN _sync_cell AS w ON w.r = r.r
                     WHERE r.tbl = :table AND r.cl & 1 AND w.col IN (\(numbers)) AND NOT EXISTS (
                         SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = r.tbl AND s.pk = r.pk AND s.col = w.col)
                     \(hidden ?? ""))
