@@ -110,11 +110,19 @@ enum StoreFile: Equatable {
     /// SQLite would create it with the process's umask, and gives its WAL and
     /// journal the mode of the database file.
     static func createPrivately(_ path: String) throws {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        if descriptor >= 0 {
+        // Another thread that finds the new file waits until it is closed here: that would drop the locks that it has.
+        let errorNumber = creation.withLock { _ -> CInt in
+            let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { return errno }
             close(descriptor)
-        } else if errno != EEXIST {
-            throw StoreError(.cannotWrite, "cannot create: \(StoreError.systemText(errno))", path: path)
+            return 0
+        }
+        if errorNumber != 0 && errorNumber != EEXIST {
+            throw StoreError(
+                .cannotWrite, "cannot create: \(StoreError.systemText(errorNumber))", path: path)
         }
     }
+
+    /// Keeps threads from creating files at the same time.
+    private static let creation = Lock<Void>(())
 }

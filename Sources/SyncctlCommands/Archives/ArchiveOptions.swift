@@ -53,8 +53,8 @@ extension CommandContext {
     /// could open nothing.
     func requirePassphraseArchive(_ options: ArchiveSecretOptions, _ path: String) throws {
         // A file that can't be read is for those to explain who read all of it.
-        guard options.identity == nil, let handle = FileHandle(forReadingAtPath: path),
-            let source = try? FileSource(handle), (try? SealedFileReader.isForRecipient(source)) == true
+        guard options.identity == nil, let source = try? NamedFileSource.open(path),
+            (try? SealedFileReader.isForRecipient(source)) == true
         else { return }
         throw Failure.explainingArchive(
             path,

@@ -55,19 +55,21 @@ public struct Secret: Sendable {
     /// - throws: A ``StoreError`` of code `missing`, `cannotRead` or `keyFileInvalid`: the file
     ///   has another size than 32 bytes, or others than its owner can read it.
     public init(keyFile path: String) throws {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        // Its size tells before it is opened: closing a descriptor of a database that this process has open would drop
+        // the locks on it. Not blocking, for the name may be that of a pipe by then.
+        var information = stat()
+        if stat(path, &information) == 0 { try Self.requireKeyFile(information, path) }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             let code: StoreError.Code = errno == ENOENT ? .missing : .cannotRead
             throw StoreError(code, "cannot open the key file: \(StoreError.systemText)", path: path)
         }
         defer { close(descriptor) }
-        var information = stat()
-        guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG,
-            information.st_size == Self.keyFileByteCount
-        else {
+        guard fstat(descriptor, &information) == 0 else {
             throw StoreError(
-                .keyFileInvalid, "a key file is a file of \(Self.keyFileByteCount) bytes", path: path)
+                .cannotRead, "cannot examine the key file: \(StoreError.systemText)", path: path)
         }
+        try Self.requireKeyFile(information, path)
         guard information.st_mode & 0o077 == 0 else {
             throw StoreError(
                 .keyFileInvalid,
@@ -81,6 +83,13 @@ public struct Secret: Sendable {
             throw StoreError(.cannotRead, "cannot read the key file", path: path)
         }
         self.init(kind: .keyFile, bytes: bytes)
+    }
+
+    /// Throws unless a file is a regular one of the size of a key file.
+    private static func requireKeyFile(_ information: stat, _ path: String) throws {
+        guard information.st_mode & S_IFMT == S_IFREG, information.st_size == keyFileByteCount else {
+            throw StoreError(.keyFileInvalid, "a key file is a file of \(keyFileByteCount) bytes", path: path)
+        }
     }
 
     /// Makes a new key file of random bytes, readable by its owner alone.

@@ -10,12 +10,9 @@ struct ArchiveFile {
 
     /// Opens a file and reads its header.
     ///
-    /// - throws: A ``StoreError``: `cannotRead`, `archiveDamaged`, `formatTooNew`.
+    /// - throws: A ``StoreError``: `missing`, `empty`, `cannotRead`, `archiveDamaged`, `formatTooNew`.
     init(_ path: String) throws {
-        guard let handle = FileHandle(forReadingAtPath: path) else {
-            throw StoreError(.cannotRead, "cannot open: \(StoreError.systemText)", path: path)
-        }
-        try self.init(FileSource(handle), path: path)
+        try self.init(NamedFileSource.open(path), path: path)
     }
 
     /// Reads the header of a file that is open at its start.

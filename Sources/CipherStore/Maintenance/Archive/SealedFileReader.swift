@@ -24,8 +24,7 @@ public final class SealedFileReader {
     ///
     /// - throws: A ``StoreError``: `missing`, `empty`, `cannotRead`.
     public static func isSealed(_ path: String) throws -> Bool {
-        let start = try PlainFile.open(path).read(upToCount: ArchiveHeader.magic.count)
-        return start.map { Array($0) } == ArchiveHeader.magic
+        try isSealed(NamedFileSource.open(path))
     }
 
     /// The same of a file that is open at its start, and stays there.
@@ -37,8 +36,8 @@ public final class SealedFileReader {
     ///
     /// - throws: A ``StoreError``: `missing`, `empty`, `cannotRead`, `archiveDamaged`, `formatTooNew`.
     package static func kind(of path: String) throws -> SealedFileKind? {
-        let start = try PlainFile.open(path).read(upToCount: ArchiveHeader.byteCountMax)
-        guard case .stream(let kind) = try ArchiveHeader.parse([UInt8](start ?? Data()), path: path).0.content
+        let start = try NamedFileSource.open(path).peek(upToCount: ArchiveHeader.byteCountMax)
+        guard case .stream(let kind) = try ArchiveHeader.parse([UInt8](start), path: path).0.content
         else { return nil }
         return kind
     }
@@ -57,7 +56,7 @@ public final class SealedFileReader {
         limit: ScryptCost = .defaultLimit
     ) throws {
         try self.init(
-            FileSource(PlainFile.open(path)), path: path, kind: kind, opening: secret, limit: limit)
+            NamedFileSource.open(path), path: path, kind: kind, opening: secret, limit: limit)
     }
 
     /// Reads a file whose bytes come from elsewhere.
@@ -154,24 +153,5 @@ public final class SealedFileReader {
             .archiveDamaged,
             "the file is damaged or not complete at byte \(completedByteCount); use another copy of it",
             path: path)
-    }
-}
-
-/// Opens regular files only: a pipe or a device could block for ever.
-private enum PlainFile {
-    static func open(_ path: String) throws -> FileHandle {
-        let attributes = try? FileManager.default.attributesOfItem(
-            atPath: URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
-        guard let attributes else { throw StoreError(.missing, "there is no such file", path: path) }
-        guard attributes[.type] as? FileAttributeType == .typeRegular else {
-            throw StoreError(.cannotRead, "not a regular file", path: path)
-        }
-        guard (attributes[.size] as? NSNumber)?.intValue != 0 else {
-            throw StoreError(.empty, "the file is empty", path: path)
-        }
-        guard let handle = FileHandle(forReadingAtPath: path) else {
-            throw StoreError(.cannotRead, "cannot open: \(StoreError.systemText)", path: path)
-        }
-        return handle
     }
 }
