@@ -123,6 +123,12 @@ extension StoreError {
         if error.saysDiskIsFull {
             return StoreError(.full, "the disk is full; nothing was changed", path: path)
         }
+        if [.SQLITE_IOERR_READ, .SQLITE_IOERR_SHORT_READ].contains(error.extendedResultCode) {
+            return StoreError(
+                .cannotRead,
+                "cannot read the database or its copy: \(error.message ?? "input/output error"); nothing was changed",
+                path: path)
+        }
         switch error.resultCode {
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             return StoreError(.busy, "another connection or process has it in use", path: path)

@@ -44,6 +44,37 @@ struct DatabaseFile {
         throw DatabaseError(resultCode: ResultCode(rawValue: code), message: "the file can't be read")
     }
 
+    /// Hands out the pages of the file, in the order of their numbers, which begin with 1.
+    ///
+    /// A checkpoint may change the file meanwhile. That of a VACUUM cuts it off, and behind its new end are no pages.
+    ///
+    /// - parameters:
+    ///     - size: The size of a page.
+    ///     - numbers: The pages, or nil for all.
+    ///     - body: Gets nil for a page that was not there as a whole when it was read, and is by now.
+    /// - throws: A ``DatabaseError``, or what `body` throws.
+    func forEachPage(
+        size: Int, among numbers: Set<Int>? = nil, _ body: (UnsafeRawBufferPointer?, Int) throws -> Void
+    ) throws {
+        let page = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+        defer { page.deallocate() }
+        var count = try byteCount() / size
+        func visit(_ number: Int) throws {
+            guard number <= count else { return }
+            if try read(at: (number - 1) * size, into: page) {
+                return try body(UnsafeRawBufferPointer(page), number)
+            }
+            count = min(count, try byteCount() / size)
+            if number <= count { try body(nil, number) }
+        }
+        if let numbers { return try numbers.sorted().forEach(visit) }
+        var number = 1
+        while number <= count {
+            try visit(number)
+            number += 1
+        }
+    }
+
     /// Runs a block while no connection, of any process, has a lock on the file. The connection of this one has none,
     /// and no transaction.
     ///

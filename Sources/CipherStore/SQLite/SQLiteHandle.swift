@@ -177,29 +177,6 @@ enum SQLiteHandle {
         return leadingBytes(handle, count: count)
     }
 
-    /// Hands out the pages of the database file, with their numbers from 1,
-    /// through SQLite's own file object, for the reason that ``leadingBytes(_:count:)`` gives.
-    ///
-    /// The caller holds a lock, and the file has no WAL.
-    static func forEachPage(
-        _ handle: SQLiteConnection, size: Int, _ body: (UnsafeRawBufferPointer, Int) throws -> Void
-    ) throws {
-        var file: UnsafeMutablePointer<sqlite3_file>?
-        guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
-            let file, let methods = file.pointee.pMethods,
-            let fileSize = methods.pointee.xFileSize, let read = methods.pointee.xRead
-        else { throw DatabaseError(resultCode: .SQLITE_IOERR, message: "the file can't be read") }
-        var total: sqlite3_int64 = 0
-        guard fileSize(file, &total) == SQLITE_OK else { throw lastError(handle) }
-        let page = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
-        defer { page.deallocate() }
-        for number in 0..<Int(total) / size {
-            let code = read(file, page.baseAddress, CInt(size), sqlite3_int64(number * size))
-            guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
-            try body(UnsafeRawBufferPointer(page), number + 1)
-        }
-    }
-
     /// Has a connection ask its configuration's callback when it meets a lock.
     static func setBusyCallback(_ handle: SQLiteConnection, _ database: Database) {
         // Closing removes the callback, so the pointer needs no reference count.

@@ -115,7 +115,8 @@ enum StoreVerification {
 
     /// The numbers of the pages of an open store's file whose MAC is wrong.
     ///
-    /// - parameter suspects: The pages to check, or nil for all.
+    /// - parameter suspects: The pages to check, or nil for all. One that is not in the file any more is not damaged.
+    /// - throws: A ``StoreError``: `encryptionMismatch` for a format without MACs, `cannotRead`.
     static func unauthenticPages(
         of db: Database, key: EncryptionKey, among suspects: Set<Int>? = nil
     ) throws -> Set<Int> {
@@ -123,9 +124,16 @@ enum StoreVerification {
         let authenticator = PageAuthenticator(key: key)
         let lockPage = StorePages.lockPage(key.settings.pageSize)
         var numbers: Set<Int> = []
-        try SQLiteHandle.forEachPage(db.handle, size: key.settings.pageSize) { page, number in
-            guard number != lockPage, suspects?.contains(number) ?? true else { return }
-            if !authenticator.authenticates(page, number: UInt32(number)) { numbers.insert(number) }
+        do {
+            let file = try DatabaseFile(db.handle)
+            try file.forEachPage(size: key.settings.pageSize, among: suspects) { page, number in
+                guard number != lockPage else { return }
+                let isAuthentic = page.map { authenticator.authenticates($0, number: UInt32(number)) }
+                if isAuthentic != true { numbers.insert(number) }
+            }
+        } catch let error as DatabaseError {
+            throw StoreError(
+                .cannotRead, "cannot read: \(error.message ?? "input/output error")", path: db.path)
         }
         return numbers
     }
