@@ -51,20 +51,23 @@ public enum StoreCopy {
     /// Checks the pages of the source itself: SQLCipher 3.4.1 takes a page of
     /// zeros for a valid one, and the copy would make it one.
     ///
-    /// The pages in a WAL are left to SQLCipher's own check. The lock keeps other
-    /// processes from writing to the WAL, but not from a checkpoint: a page that
-    /// one is writing looks damaged while it is read, and one of a process that
-    /// was killed meanwhile does so until the next checkpoint. So such pages are
-    /// looked at again, after a checkpoint.
+    /// The pages in a WAL are left to SQLCipher's own check. Others may write to the WAL, and a checkpoint may
+    /// copy it into the file: a page that one is writing looks damaged while it is read, and one of a process
+    /// that was killed meanwhile does so until the next checkpoint. So such pages are looked at again, after a
+    /// checkpoint and with a lock that keeps others from writing. Without a WAL nobody writes to the file while it is
+    /// read.
     static func verifySource(_ source: Database) throws {
         guard let key = source.encryptionKey else { return }
         let isWAL = try String.fetchOne(source, sql: "PRAGMA journal_mode") == "wal"
         var suspects: Set<Int>?
-        for attempt in 0..<(isWAL ? 6 : 1) {
+        for attempt in 0..<(isWAL ? 7 : 1) {
             if attempt > 1 { Thread.sleep(forTimeInterval: 0.02 * Double(attempt)) }
             // A checkpoint that is not complete leaves old, valid pages in the file.
             if isWAL && source.canWrite { try source.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }
-            try source.inTransaction(source.canWrite ? .immediate : .deferred) {
+            // All pages of a large store take long: writers must not wait for that.
+            try source.inTransaction(attempt > 0 && source.canWrite ? .immediate : .deferred) {
+                // Nothing is read through SQLite below, which would not lock the file otherwise.
+                _ = try Int.fetchOne(source, sql: Database.probeSQL)
                 suspects = try StoreVerification.unauthenticPages(of: source, key: key, among: suspects)
                 return .rollback
             }

@@ -35,7 +35,8 @@ import Testing
                 if number == 5 { #expect(truncate(path, off_t(10 * size)) == 0) }
             }
             #expect(numbers == Array(1...10))
-            let suspects = try StoreVerification.unauthenticPages(of: db, key: key, among: [3, 10, 11, count])
+            let suspects = try StoreVerification.unauthenticPages(
+                of: db, key: key, among: [3, 10, 11, count])
             #expect(suspects.isEmpty)
         }
     }
@@ -58,5 +59,59 @@ import Testing
         }
         let error = StoreError.explaining(DatabaseError(resultCode: .SQLITE_IOERR_WRITE), path: path)
         #expect((error as? StoreError)?.code == .cannotWrite)
+    }
+
+    private func count(_ path: String, _ passphrase: String) throws -> Int? {
+        try DatabaseQueue(path: path, configuration: .keyed(passphrase))
+            .read { try Int.fetchOne($0, sql: "SELECT count(*) FROM note") }
+    }
+
+    /// What others have not committed is not in the copy, and does not keep it from being made.
+    @Test(arguments: ["WAL", "DELETE"])
+    func aCopyIsMadeWhileAnotherConnectionWrites(mode: String) throws {
+        try queue.writeWithoutTransaction { db in
+            let answer = try String.fetchOne(db, sql: "PRAGMA journal_mode = \(mode)")
+            #expect(answer?.uppercased() == mode)
+        }
+        let other = try DatabaseQueue(path: path, configuration: .keyed("secret"))
+        let (copy, archive) = (folder.file("copy.db"), folder.file("notes.csa"))
+        try other.inDatabase { db throws in
+            try db.execute(sql: "BEGIN IMMEDIATE; DELETE FROM note")
+            try queue.writeWithoutTransaction { source in
+                try StoreCopy.make(of: source, at: copy, passphrase: Passphrase("copy"))
+                let lock = ArchiveLock(passphrase: try Passphrase("archive"), cost: .minimum)
+                try StoreArchive.write(of: source, to: archive, lock: lock)
+            }
+            try db.execute(sql: "COMMIT")
+        }
+        let restored = folder.file("restored.db")
+        try StoreArchive.restore(
+            archive, to: restored, opening: ArchiveSecret(Passphrase("archive")),
+            passphrase: Passphrase("new"))
+        #expect(try count(copy, "copy") == 40)
+        #expect(try count(restored, "new") == 40)
+        #expect(try count(path, "secret") == 0)
+    }
+
+    /// A damaged page is found in a store with a WAL, too, where it is looked at again with a lock.
+    @Test func aDamagedPageIsStillFoundInAStoreWithAWAL() throws {
+        let key = try queue.inDatabase { db in
+            _ = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
+            return try #require(db.encryptionKey)
+        }
+        try queue.close()
+        let handle = try #require(FileHandle(forUpdatingAtPath: path))
+        try handle.seek(toOffset: UInt64(6 * key.settings.pageSize))
+        try handle.write(contentsOf: Data(count: key.settings.pageSize))
+        try handle.close()
+        let damaged = try DatabaseQueue(path: path, configuration: .keyed("secret"))
+        let copy = folder.file("copy.db")
+        let error = try damaged.writeWithoutTransaction { source in
+            #expect(throws: StoreError.self) {
+                try StoreCopy.make(of: source, at: copy, passphrase: Passphrase("copy"))
+            }
+        }
+        #expect(error?.code == .damaged)
+        #expect(!FileManager.default.fileExists(atPath: copy))
     }
 }
