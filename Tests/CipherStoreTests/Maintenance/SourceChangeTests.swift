@@ -106,7 +106,7 @@ import Testing
         try handle.close()
         let damaged = try DatabaseQueue(path: path, configuration: .keyed("secret"))
         let copy = folder.file("copy.db")
-        let error = try damaged.writeWithoutTransaction { source in
+        let error = damaged.writeWithoutTransaction { source in
             #expect(throws: StoreError.self) {
                 try StoreCopy.make(of: source, at: copy, passphrase: Passphrase("copy"))
             }

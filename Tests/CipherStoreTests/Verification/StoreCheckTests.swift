@@ -40,6 +40,21 @@ import Testing
         #expect(try folder.contents() == ["a.db"])
     }
 
+    /// SQLite makes the files that are needed to read beside the file that a link leads to.
+    @Test func aStoreIsCheckedByALinkAndLeftAsItIs() throws {
+        try makeStore(isWAL: true).close()
+        let links = folder.file("links")
+        try FileManager.default.createDirectory(atPath: links, withIntermediateDirectories: false)
+        let link = links + "/l.db"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "../a.db")
+        // What is beside the link belongs to somebody else.
+        try Data([1]).write(to: URL(fileURLWithPath: link + "-wal"))
+        let report = try StoreCheck.run(path: link, opening: Secret(Passphrase("secret")), isDeep: true)
+        #expect(report.problems == [])
+        #expect(try folder.contents() == ["a.db", "links"])
+        #expect(try Data(contentsOf: URL(fileURLWithPath: link + "-wal")) == Data([1]))
+    }
+
     @Test func theWALOfAStoreInUseIsCheckedAndNotTouched() throws {
         let queue = try makeStore(isWAL: true)
         let wal = try Data(contentsOf: URL(fileURLWithPath: path + "-wal"))

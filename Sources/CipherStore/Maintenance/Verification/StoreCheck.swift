@@ -104,6 +104,9 @@ private struct StoreCheckRun {
     let secret: Secret
     let settings: CipherSettings?
 
+    /// Where SQLite keeps the WAL: beside the file that a link to the store leads to.
+    private let walPath: String
+
     /// Whether there was a WAL before.
     private let hadWAL: Bool
 
@@ -111,7 +114,8 @@ private struct StoreCheckRun {
         self.path = path
         self.secret = secret
         self.settings = settings
-        hadWAL = FileIdentity(path: path + "-wal") != nil
+        walPath = URL(fileURLWithPath: path).resolvingSymlinksInPath().path + "-wal"
+        hadWAL = FileIdentity(path: walPath) != nil
     }
 
     // MARK: - Opening
@@ -188,7 +192,7 @@ private struct StoreCheckRun {
 
     private var hasEmptyWAL: Bool {
         var information = stat()
-        return stat(path + "-wal", &information) == 0 && information.st_size == 0
+        return stat(walPath, &information) == 0 && information.st_size == 0
     }
 
     private func connect(_ key: EncryptionKey, readonly: Bool = true) throws -> Database {
