@@ -116,8 +116,7 @@ extension Database {
     func export(
         to path: String, key: EncryptionKey?, reading: () throws -> Void = {}
     ) throws -> FullTextRebuild {
-        try exportRows(to: path, key: key, reading)
-        let rebuild = try FullTextRebuild(of: self)
+        let rebuild = try exportRows(to: path, key: key, reading)
         guard !rebuild.tables.isEmpty else { return rebuild }
         // The connection that exported does not know the virtual tables of the other file.
         let copy = try Database.open(path: path, key: key)
@@ -129,8 +128,12 @@ extension Database {
     }
 
     /// Copies everything into an attached file with SQLCipher's export, in one
-    /// transaction.
-    private func exportRows(to path: String, key: EncryptionKey?, _ reading: () throws -> Void) throws {
+    /// transaction: what is read beside the rows is of the same state.
+    ///
+    /// - returns: What has to be made anew in the file.
+    private func exportRows(
+        to path: String, key: EncryptionKey?, _ reading: () throws -> Void
+    ) throws -> FullTextRebuild {
         try attach(path, key: key)
         defer { detachExported() }
         if let key {
@@ -138,18 +141,24 @@ extension Database {
                 try execute(sql: pragma)
             }
         }
-        // The export loses these numbers of the file's header.
-        let userVersion = try Int.fetchOne(self, sql: "PRAGMA user_version") ?? 0
-        let applicationID = try Int.fetchOne(self, sql: "PRAGMA application_id") ?? 0
-        let autoVacuum = try Int.fetchOne(self, sql: "PRAGMA auto_vacuum") ?? 0
-        try execute(sql: "PRAGMA exported.auto_vacuum = \(autoVacuum)")
+        var rebuild: FullTextRebuild?
         try inTransaction(.deferred) {
+            rebuild = try FullTextRebuild(of: self)
             try reading()
+            // A file with content keeps the one that it has.
+            try copyHeaderNumber("auto_vacuum")
             try execute(sql: "SELECT sqlcipher_export('exported')")
-            try execute(sql: "PRAGMA exported.user_version = \(userVersion)")
-            try execute(sql: "PRAGMA exported.application_id = \(applicationID)")
+            try copyHeaderNumber("user_version")
+            try copyHeaderNumber("application_id")
             return .commit
         }
+        return try rebuild ?? FullTextRebuild(of: self)
+    }
+
+    /// Copies a number of the file's header, which the export loses.
+    private func copyHeaderNumber(_ name: String) throws {
+        let number = try Int.fetchOne(self, sql: "PRAGMA \(name)") ?? 0
+        try execute(sql: "PRAGMA exported.\(name) = \(number)")
     }
 
     /// Lets go of the file, also when the task is cancelled or the connection is suspended: otherwise its name would be
