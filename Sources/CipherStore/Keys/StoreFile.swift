@@ -109,6 +109,8 @@ enum StoreFile: Equatable {
     ///
     /// SQLite would create it with the process's umask, and gives its WAL and
     /// journal the mode of the database file.
+    ///
+    /// - throws: A ``StoreError``: `full`, `cannotWrite`.
     static func createPrivately(_ path: String) throws {
         // Another thread that finds the new file waits until it is closed here: that would drop the locks that it has.
         let errorNumber = creation.withLock { _ -> CInt in
@@ -118,9 +120,16 @@ enum StoreFile: Equatable {
             return 0
         }
         if errorNumber != 0 && errorNumber != EEXIST {
-            throw StoreError(
-                .cannotWrite, "cannot create: \(StoreError.systemText(errorNumber))", path: path)
+            throw creationError(errorNumber, path: path)
         }
+    }
+
+    /// The error of a file that the system did not make.
+    static func creationError(_ errorNumber: CInt, path: String) -> StoreError {
+        // A disk can be full for a name, too.
+        errorNumber == ENOSPC || errorNumber == EDQUOT
+            ? StoreError(.full, "the disk is full; nothing was changed", path: path)
+            : StoreError(.cannotWrite, "cannot create: \(StoreError.systemText(errorNumber))", path: path)
     }
 
     /// Keeps threads from creating files at the same time.

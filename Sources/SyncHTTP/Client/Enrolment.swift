@@ -98,7 +98,7 @@ struct Enrolment {
         to file: FileReplacement, _ recipient: String, _ options: HTTPTransport.Options,
         _ progress: SyncProgressHandler?
     ) throws {
-        let output = try OutputDescriptor(file.temporary, for: file.destination)
+        let output = try OutputDescriptor(file)
         let transfer = RemoteDownload(connection, options)
         let download = try transfer.begin(
             "/snapshots", try JSONDocument.encode(Message.SnapshotRequest(recipient: recipient)))

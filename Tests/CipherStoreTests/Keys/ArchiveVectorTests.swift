@@ -115,10 +115,11 @@ import Testing
             let cipher = ArchiveChunkCipher(fileKey: key, nonce: file.header.payloadNonce)
             _ = try file.open(into: content, cipher: cipher)
             let path = folder.file("sealed-" + UUID().uuidString)
-            _ = FileManager.default.createFile(atPath: path, contents: nil)
+            let sealed = try FileReplacement(destination: path, purpose: "archive")
             try ArchiveFile.seal(
                 content.temporary, header: file.headerBytes, cipher: cipher, path: path,
-                to: OutputDescriptor(path, for: path).write)
+                to: OutputDescriptor(sealed).write)
+            try sealed.moveIntoPlace()
             #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes, "\(vector.name)")
         }
     }

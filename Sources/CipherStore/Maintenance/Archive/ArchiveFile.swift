@@ -1,5 +1,13 @@
 import Foundation
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// The file of an archive: a header, and chunks to its end.
 struct ArchiveFile {
     let header: ArchiveHeader
@@ -61,7 +69,7 @@ struct ArchiveFile {
         salt: [UInt8], byteCount: Int
     ) {
         var cipher = cipher
-        let output = try OutputDescriptor(file.temporary, for: file.destination)
+        let output = try OutputDescriptor(file)
         try source.rewind()
         _ = try source.read(upToCount: headerBytes.count)
         let byteCount = source.byteCount
@@ -91,20 +99,17 @@ struct ArchiveFile {
     }
 }
 
-/// A file that is written from its start to its end.
+/// A new file that is written from its start to its end.
 package final class OutputDescriptor {
     private let handle: FileHandle
     private let path: String
 
-    /// - parameters:
-    ///     - file: The file, which is there.
-    ///     - path: How errors name it.
-    package init(_ file: String, for path: String) throws {
-        guard let handle = FileHandle(forWritingAtPath: file) else {
-            throw StoreError(.cannotWrite, "cannot write: \(StoreError.systemText)", path: path)
-        }
-        self.handle = handle
-        self.path = path
+    /// Opens the temporary file of a replacement. Errors name its destination.
+    ///
+    /// - throws: A ``StoreError`` of code `cannotWrite`.
+    package init(_ file: FileReplacement) throws {
+        handle = FileHandle(fileDescriptor: try file.openTemporary(O_WRONLY), closeOnDealloc: true)
+        path = file.destination
     }
 
     deinit { try? handle.close() }

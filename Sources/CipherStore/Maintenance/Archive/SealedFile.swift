@@ -49,7 +49,7 @@ public final class SealedFileWriter {
         self.file = file
         self.padding = padding
         do {
-            let descriptor = try OutputDescriptor(file.temporary, for: path)
+            let descriptor = try OutputDescriptor(file)
             output = descriptor.write
             try begin(kind, lock, now)
         } catch {

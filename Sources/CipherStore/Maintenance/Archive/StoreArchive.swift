@@ -41,7 +41,7 @@ public enum StoreArchive {
                 try content.write(
                     source, inner, lock, preparation, now, path: path, progress: progress,
                     finishing: finishing
-                ) { try OutputDescriptor(archive.temporary, for: path).write }
+                ) { try OutputDescriptor(archive).write }
                 if isShared { archive.allowReading() }
                 try archive.moveIntoPlace()
             } catch {

@@ -18,13 +18,15 @@ struct RekeyedCopy {
     private static let roundByteCount = 1 << 24
 
     private let source: Database
-    private let path: String
+    private let file: FileReplacement
     private let rekeying: PageRekeying
 
-    /// - parameter path: An existing file.
-    init(of source: Database, at path: String, from current: EncryptionKey, to next: EncryptionKey) throws {
+    /// - parameter file: Where the pages go: its temporary file.
+    init(
+        of source: Database, to file: FileReplacement, from current: EncryptionKey, to next: EncryptionKey
+    ) throws {
         self.source = source
-        self.path = path
+        self.file = file
         rekeying = try PageRekeying(from: current, to: next)
     }
 
@@ -35,10 +37,7 @@ struct RekeyedCopy {
     func write(progress: StoreProgressHandler?) throws {
         let pageCount = try Int.fetchOne(source, sql: "PRAGMA page_count") ?? 0
         let input = try DatabaseFile(source.handle)
-        let descriptor = open(path, O_WRONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw StoreError(.cannotWrite, "cannot open: \(StoreError.systemText)", path: path)
-        }
+        let descriptor = try file.openTemporary(O_WRONLY)
         defer { close(descriptor) }
         let conversion = PageConversion(rekeying: rekeying, descriptor: descriptor, path: source.path)
         let size = rekeying.pageSize

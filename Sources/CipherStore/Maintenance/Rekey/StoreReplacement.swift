@@ -58,7 +58,7 @@ struct StoreReplacement {
         }
         let file = try FileReplacement(destination: path, purpose: "rekey")
         do {
-            try RekeyedCopy(of: source, at: file.temporary, from: current, to: key).write(progress: progress)
+            try RekeyedCopy(of: source, to: file, from: current, to: key).write(progress: progress)
             try StoreVerification.verify(
                 path: file.temporary, key: key, definitions: source.functions.definitions,
                 rowCounts: {

@@ -95,7 +95,7 @@ public struct LocalFolder: Mailbox {
         let place = self.path + "/\(path)"
         let file = try translating { try FileReplacement(destination: place, purpose: "sealed") }
         do {
-            let output = try translating { try OutputDescriptor(file.temporary, for: place) }
+            let output = try translating { try OutputDescriptor(file) }
             try body { data in try translating { try output.write(data) } }
             file.allowReading()
             try translating { try replacing ? file.replaceDestination() : file.moveIntoPlace() }
