@@ -5,9 +5,12 @@ extension Database {
     /// Objects are dropped one by one in a single transaction, because the
     /// other ways (the backup of an empty database, `SQLITE_DBCONFIG_RESET_DATABASE`)
     /// lose the encryption or are not there in old libraries.
-    func eraseContent() throws {
+    ///
+    /// - parameter isWanted: Asked when nobody else can change the database any more; nothing is erased when it says no.
+    func eraseContent(if isWanted: () throws -> Bool = { true }) throws {
         try withSetting("foreign_keys", isOn: false) {
             try inTransaction(.exclusive) {
+                guard try isWanted() else { return .rollback }
                 // The sync metadata go with everything else: nothing of them is to be kept.
                 try withoutReportingSchemaChanges {
                     try dropObjects(in: "temp")

@@ -160,7 +160,10 @@ public struct DatabaseMigrator: Sendable {
     private func run(_ db: Database, upTo target: String?) throws {
         // Whoever waited for this access may have seen an older schema.
         db.clearSchemaCache()
-        if eraseDatabaseOnSchemaChange, try hasSchemaChanges(db) { try db.eraseContent() }
+        if eraseDatabaseOnSchemaChange, try hasSchemaChanges(db) {
+            // Another process may have seen the same, and have erased and migrated it by now.
+            try db.eraseContent { try hasSchemaChanges(db) }
+        }
         guard let target else { return }
         try MigrationRun(migrations: registered).migrate(db, upTo: target)
     }
