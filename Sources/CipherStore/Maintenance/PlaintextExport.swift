@@ -145,20 +145,18 @@ extension Database {
         try inTransaction(.deferred) {
             rebuild = try FullTextRebuild(of: self)
             try reading()
-            // A file with content keeps the one that it has.
-            try copyHeaderNumber("auto_vacuum")
+            // The export loses these numbers of the file's header.
+            let userVersion = try Int.fetchOne(self, sql: "PRAGMA user_version") ?? 0
+            let applicationID = try Int.fetchOne(self, sql: "PRAGMA application_id") ?? 0
+            let autoVacuum = try Int.fetchOne(self, sql: "PRAGMA auto_vacuum") ?? 0
+            // Once a file has content, this does nothing.
+            try execute(sql: "PRAGMA exported.auto_vacuum = \(autoVacuum)")
             try execute(sql: "SELECT sqlcipher_export('exported')")
-            try copyHeaderNumber("user_version")
-            try copyHeaderNumber("application_id")
+            try execute(sql: "PRAGMA exported.user_version = \(userVersion)")
+            try execute(sql: "PRAGMA exported.application_id = \(applicationID)")
             return .commit
         }
         return try rebuild ?? FullTextRebuild(of: self)
-    }
-
-    /// Copies a number of the file's header, which the export loses.
-    private func copyHeaderNumber(_ name: String) throws {
-        let number = try Int.fetchOne(self, sql: "PRAGMA \(name)") ?? 0
-        try execute(sql: "PRAGMA exported.\(name) = \(number)")
     }
 
     /// Lets go of the file, also when the task is cancelled or the connection is suspended: otherwise its name would be
