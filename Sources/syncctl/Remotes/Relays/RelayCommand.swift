@@ -253,7 +253,9 @@ struct RelayCommand: ParsableCommand {
         options.version = CommandLineProgram.version
         options.showsPage = page ?? !plaintextOnLoopback
         options.limits = limits
-        options.admission = try admissionFile.map { try RelayAdmission.token(in: $0) }
+        options.admission = try admissionFile.map {
+            try RelayAdmission.token(in: $0, hint: RelayAdmission.makeHint)
+        }
         if let tlsCert, let tlsKey {
             for path in [tlsCert, tlsKey] where !FileManager.default.isReadableFile(atPath: path) {
                 throw Failure("\(path): there is no such file, or it can't be read")

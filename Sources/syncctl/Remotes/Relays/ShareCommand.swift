@@ -135,7 +135,9 @@ struct ShareCommand: ParsableCommand {
     func run() throws {
         try CommandContext.run(global) { context in
             try StoreFileCheck.requireStore(options.store)
-            let admission = try admissionFile.map { try RelayAdmission.token(in: $0) }
+            let admission = try admissionFile.map {
+                try RelayAdmission.token(in: $0, hint: RelayAdmission.askHint)
+            }
             let synchronizer = try Synchronizer(existing: context.open(options))
             Interruption.listen()
             let members = ChannelMembers(synchronizer, label: label, role: role?.role, ownName: ownName)
