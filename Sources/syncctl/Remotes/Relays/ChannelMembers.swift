@@ -8,6 +8,9 @@ struct ChannelMembers {
     private let label: String?
     private let chosenRole: MemberRole?
     private let ownName: String?
+    /// What to say to whoever shares a store of a database without members.
+    private let noMembers =
+        "the database has no members: whoever uses the link reads and writes all of it for good"
 
     init(_ synchronizer: Synchronizer, label: String?, role: MemberRole?, ownName: String?) {
         membership = synchronizer.membership
@@ -43,21 +46,26 @@ struct ChannelMembers {
     /// - parameters:
     ///   - path: The path of the store.
     ///   - context: Where is said what else was done.
+    ///   - remark: Takes what whoever shares the store has to know.
     ///   - update: Brings here what other members have said meanwhile.
     /// - returns: Who was added; nil in a database without members.
     func invite(
-        store path: String, _ context: CommandContext, update: () throws -> Void
+        store path: String, _ context: CommandContext, remark: (String) -> Void, update: () throws -> Void
     ) throws -> Added? {
         let store = CommandWords.path(path)
         guard try membership.state() != nil else {
+            let founding = "syncctl member found \(store)"
             guard chosenRole == nil else {
                 throw Failure.usage(
                     "the database has no members, so nobody has a role",
-                    hints: ["give it members with: syncctl member found \(store)"])
+                    hints: ["give it members with: \(founding)"])
             }
-            context.note(
-                "the database has no members: whoever uses the link reads and writes all of it for good; it gets members with: syncctl member found \(store)"
-            )
+            guard ownName == nil else {
+                throw Failure.usage(
+                    "the database has no members, and this store is not the first of a new channel, so nobody takes the name of --as",
+                    hints: ["give it members with: \(founding) --as <name>"])
+            }
+            remark("\(noMembers); it gets members with: \(founding)")
             return nil
         }
         try update()

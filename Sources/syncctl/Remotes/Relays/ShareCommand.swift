@@ -130,6 +130,22 @@ struct ShareCommand: ParsableCommand {
         let member: String?
         let role: String?
         let recoveryKey: String?
+        let remarks: [String]
+    }
+
+    /// What whoever shares the store has to know: on standard error, each once, and in the document.
+    private final class Remarks {
+        private(set) var all: [String] = []
+        private let context: CommandContext
+
+        init(_ context: CommandContext) { self.context = context }
+
+        func add(_ text: String) {
+            // The store is synchronized twice, and finds the same files twice.
+            guard !all.contains(text) else { return }
+            all.append(text)
+            context.note(text)
+        }
     }
 
     func run() throws {
@@ -148,11 +164,12 @@ struct ShareCommand: ParsableCommand {
                 if isFirst { recovery = try members.found(store: options.store, context) }
             }
             let (relay, mailbox) = try Network.opened(known, of: synchronizer, context)
-            let added = try members.invite(store: options.store, context) {
-                try announce(synchronizer, relay, context)
+            let remarks = Remarks(context)
+            let added = try members.invite(store: options.store, context, remark: remarks.add) {
+                try announce(synchronizer, relay, remarks)
             }
             let (made, end) = try members.linking(added) { invitation in
-                let (report, isSnapshotSent) = try send(synchronizer, relay, mailbox, context)
+                let (report, isSnapshotSent) = try send(synchronizer, relay, mailbox, remarks, context)
                 let time = InviteCommand.milliseconds(expires) ?? 86_400_000
                 let link = try Network.client(of: known.address, context).invite(
                     to: known.channel, seconds: seconds(time) ?? 86_400, membership: invitation)
@@ -166,7 +183,7 @@ struct ShareCommand: ParsableCommand {
                     link: made.text, expires: HumanFormat.timestamp(end), isNew: isNew,
                     pushed: made.report.pushed?.rowCount ?? 0, snapshot: made.isSnapshotSent,
                     member: added?.name, role: added.map { _ in members.role.description },
-                    recoveryKey: recovery),
+                    recoveryKey: recovery, remarks: remarks.all),
                 text: made.text)
             if showsQRCode { try context.printQRCode(of: made.text) }
             let whom = label.map { "for \($0), " } ?? ""
@@ -187,17 +204,18 @@ struct ShareCommand: ParsableCommand {
 
     /// Brings here what members have said, before somebody else is added to them.
     private func announce(
-        _ synchronizer: Synchronizer, _ relay: OpenedRelay, _ context: CommandContext
+        _ synchronizer: Synchronizer, _ relay: OpenedRelay, _ remarks: Remarks
     ) throws {
-        for remark in try synchronizer.run(.pull, relay.transport).notes { context.note(remark) }
+        for remark in try synchronizer.run(.pull, relay.transport).notes { remarks.add(remark) }
     }
 
     /// Brings the channel and the store together, and sees that new replicas can begin from it.
     private func send(
-        _ synchronizer: Synchronizer, _ relay: OpenedRelay, _ mailbox: RelayMailbox, _ context: CommandContext
+        _ synchronizer: Synchronizer, _ relay: OpenedRelay, _ mailbox: RelayMailbox, _ remarks: Remarks,
+        _ context: CommandContext
     ) throws -> (report: FolderReport, isSnapshotSent: Bool) {
         let report = try synchronizer.run(.both, relay.transport)
-        for remark in report.notes { context.note(remark) }
+        for remark in report.notes { remarks.add(remark) }
         let hasSnapshot = try synchronizer.hasSnapshot(in: relay.transport)
         let isDue = snapshot || !hasSnapshot
         if isDue {
@@ -205,7 +223,7 @@ struct ShareCommand: ParsableCommand {
             try synchronizer.publishSnapshot(in: relay.transport, progress: progress.update)
             progress.finish()
         }
-        for words in try relay.conclude() { context.note("\(name): \(words)") }
+        for words in try relay.conclude() { remarks.add("\(name): \(words)") }
         return (report, isDue)
     }
 }

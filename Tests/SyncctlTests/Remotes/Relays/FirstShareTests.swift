@@ -59,6 +59,28 @@
             #expect(try share(relay, "a", "--label", "ben").status == 0)
         }
 
+        /// A script that names whom a link is for believes that it makes a member.
+        @Test func theDocumentSaysThatADatabaseHasNoMembers() throws {
+            let relay = try RelayProcess(place)
+            // Who has met others in a folder is not shut out by members.
+            let passphrases = [
+                "--passphrase-file", place.secret("a"), "--remote-passphrase-file", place.secret("c"),
+            ]
+            try place.succeed(
+                ["sync", place.path("a.db"), "--remote", "dir:" + place.path("folder"), "--create"]
+                    + passphrases)
+            let json = try share(relay, "a", "--label", "ben", "--json")
+            let remarks = try #require(json.document()["remarks"] as? [String])
+            #expect(json.status == 0 && json.errors.isEmpty, "\(json.errors)")
+            #expect(remarks.count == 1 && remarks.first?.contains("has no members") == true, "\(remarks)")
+            let text = try share(relay)
+            #expect(text.status == 0 && text.errors.contains("has no members"), "\(text.errors)")
+            for option in [["--role", "reader"], ["--as", "anna"]] {
+                let refused = try share(relay, "a", option[0], option[1])
+                #expect(refused.status == 64 && refused.errors.contains("member found"), "\(refused.errors)")
+            }
+        }
+
         @Test func aRelayThatRefusesFoundsNothing() throws {
             let relay = try RelayProcess(place)
             let words =
