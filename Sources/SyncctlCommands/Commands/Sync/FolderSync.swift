@@ -106,10 +106,11 @@ struct FolderExchange {
             store: options.store, remote, cost: remote.cost.scrypt, context, makesFolder: makesFolder,
             synchronizer: store.synchronizer)
         let synchronizer = try store.synchronizer()
+        let told = ToldRemarks()
         var ready = PreparedExchange(
             name: chosen.name, synchronizer: synchronizer, remembered: chosen.remembered
         ) { output in
-            try run(synchronizer, opened, output, context)
+            try run(synchronizer, opened, output, told, context)
         } preview: {
             try explaining { try synchronizer.preview(direction, with: opened.transport) }
         } createTables: {
@@ -124,7 +125,7 @@ struct FolderExchange {
 
     private func run(
         _ synchronizer: Synchronizer, _ opened: OpenedPlace, _ output: PreparedExchange.Output,
-        _ context: CommandContext
+        _ told: ToldRemarks, _ context: CommandContext
     ) throws -> ExitStatus {
         let (transport, start) = (opened.transport, ContinuousClock.now)
         let earlier = opened.requestCount?() ?? 0
@@ -160,6 +161,7 @@ struct FolderExchange {
             try context.print(document, text: output.line(label + text(report, isSnapshotAdded)))
         }
         if output.isOnce { try context.untrackedRemark(synchronizer, options.store) }
+        for line in told.lines(of: report.notes, output) { context.note(line) }
         return try remarks(report, context)
     }
 
@@ -215,7 +217,6 @@ struct FolderExchange {
                 : "its file is a copy, or was restored from an older one"
             context.note("this store was replica \(old.shortDescription) and is a new one: \(reason)")
         }
-        for note in report.notes { context.note(note) }
         if addsSnapshot && onlyReads(report) {
             context.note("no snapshot was added: a new replica would take it for everything")
         }
