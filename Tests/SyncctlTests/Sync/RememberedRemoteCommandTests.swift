@@ -40,6 +40,21 @@ import Testing
         #expect(again["pulled"] as? Int == 2 && again["remote"] as? String == place.path("b.db"))
     }
 
+    @Test func onlyACommandThatTakesAllRemotesNamesThatOption() throws {
+        let queue = try place.open("a.db", "a")
+        for name in ["x", "y"] {
+            try Synchronizer(existing: queue).remember(
+                remote: .init(name: "dir:\(name)", location: "dir:/\(name)"))
+        }
+        try queue.close()
+        for (command, takesAll) in [("sync", true), ("watch", false)] {
+            let result = try place.run([command, place.path("a.db")] + own)
+            #expect(result.status == 64 && result.errors.contains("knows several"), "\(result.errors)")
+            #expect(result.errors.contains("name one with --remote"), "\(result.errors)")
+            #expect(result.errors.contains("--all") == takesAll, "\(result.errors)")
+        }
+    }
+
     @Test func theFolderThatAStoreBeganFromIsRemembered() throws {
         let folder = ["dir:" + place.path("shared"), "--remote-passphrase-file", place.secret("c")]
         try place.succeed(

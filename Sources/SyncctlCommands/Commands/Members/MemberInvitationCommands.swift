@@ -98,7 +98,9 @@ struct MemberAcceptCommand: ParsableCommand {
             let store = ExchangedStore(options, context)
             let chosen =
                 try remote.given.map { try ChosenRemote(given: $0, remote.bucket, store) }
-                ?? store.synchronizer().knownRemotes(all: false, store: options.store, remote).first
+                ?? store.synchronizer().knownRemotes(
+                    all: false, store: options.store, remote, takesAll: false
+                ).first
             guard let chosen, let place = SharedPlace(chosen.argument) else {
                 throw Failure.usage(
                     "members meet in a folder, in a bucket or at a relay",

@@ -39,7 +39,8 @@ struct Exchange {
 
     private func chosenRemotes(_ store: ExchangedStore) throws -> [ChosenRemote] {
         if let given = remote.given { return [try ChosenRemote(given: given, remote.bucket, store)] }
-        return try store.synchronizer().knownRemotes(all: isOfAll, store: options.store, remote)
+        return try store.synchronizer().knownRemotes(
+            all: isOfAll, store: options.store, remote, takesAll: repetition != nil)
     }
 
     /// Does something with each remote. Of several, one that fails keeps nobody from the others.

@@ -94,8 +94,11 @@ extension Synchronizer {
     /// - parameters:
     ///   - all: Whether all are meant.
     ///   - options: How one is reached.
+    ///   - takesAll: Whether the command has `--all`.
     /// - throws: A ``Failure`` where it is not clear which one is, or where an option does not go with it.
-    func knownRemotes(all: Bool, store: String, _ options: RemoteOptions) throws -> [ChosenRemote] {
+    func knownRemotes(
+        all: Bool, store: String, _ options: RemoteOptions, takesAll: Bool = true
+    ) throws -> [ChosenRemote] {
         let servers = try serverNames()
         let remembered = try rememberedRemotes()
         let relays = try relayNames().filter { !servers.contains($0) }
@@ -117,7 +120,7 @@ extension Synchronizer {
             throw Failure.usage(
                 "no remote is named, and the store knows several: \(known.map(\.name).joined(separator: ", "))",
                 hints: [
-                    "name one with --remote, or take all with --all",
+                    "name one with --remote" + (takesAll ? ", or take all with --all" : ""),
                     "see: syncctl remote list \(CommandWords.path(store))",
                 ])
         }

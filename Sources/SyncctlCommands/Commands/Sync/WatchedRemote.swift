@@ -24,7 +24,8 @@ package struct WatchedRemote {
             if let given = remote.given {
                 try ChosenRemote(given: given, remote.bucket, store)
             } else {
-                try store.synchronizer().knownRemotes(all: false, store: options.store, remote)[0]
+                try store.synchronizer().knownRemotes(
+                    all: false, store: options.store, remote, takesAll: false)[0]
             }
         if case .server(let name) = chosen.argument {
             kind = .server(name)
