@@ -59,6 +59,11 @@ import Testing
         try queue.close()
         let list = try place.succeed(["member", "list", place.path("a.db")] + own("a"))
         #expect(list.output.contains("invited, expired"), "\(list.output)")
+        let document = try place.succeed(["member", "list", place.path("a.db"), "--json"] + own("a"))
+            .document()
+        let members = try #require(document["members"] as? [[String: Any]])
+        #expect(members.first { $0["name"] as? String == "ben" }?["expired"] as? Bool == true)
+        #expect(members.first { $0["name"] as? String == "anna" }?["expired"] == nil)
     }
 
     @Test func whoRecoversIsToldWhatBecameOfTheFormerMember() throws {

@@ -33,7 +33,11 @@ struct MemberCommand: ParsableCommand {
 struct MemberListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the members that this store knows.",
-        usage: "syncctl member list <store> [<options>]")
+        usage: "syncctl member list <store> [<options>]",
+        discussion: """
+            An invitation whose time is over is known as that to the store that made it, and is "invited" to others: only that store \
+            knows the time.
+            """)
 
     @OptionGroup var options: StoreOptions
     @OptionGroup var global: GlobalOptions
@@ -44,6 +48,8 @@ struct MemberListCommand: ParsableCommand {
             let name: String
             let role: String?
             let state: String
+            /// Whether its invitation can't be used any more, in the store that made it.
+            let expired: Bool?
             let local: Bool
             let devices: [String]
             let replicas: [String]
@@ -63,7 +69,8 @@ struct MemberListCommand: ParsableCommand {
                 members: (members ?? []).map {
                     .init(
                         member: $0.member.id.description, name: $0.member.name.text,
-                        role: $0.member.role?.description, state: $0.standing.rawValue, local: $0.isOwn,
+                        role: $0.member.role?.description, state: $0.standing.rawValue,
+                        expired: expired.contains($0.member.id) ? true : nil, local: $0.isOwn,
                         devices: $0.activeDevices.map(\.description),
                         replicas: $0.replicas.map(\.description),
                         since: HumanFormat.timestamp($0.knownSinceMilliseconds))
