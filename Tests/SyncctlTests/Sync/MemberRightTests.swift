@@ -47,6 +47,32 @@ import Testing
         }
     }
 
+    @Test func whoWasRemovedIsToldThatAndNotToGoOnWithoutAnAdmin() throws {
+        try makeReader()
+        let store = place.path("b.db")
+        try place.succeed(["member", "remove", place.path("a.db"), "ben"] + own("a"))
+        try place.succeed(["sync", place.path("a.db"), "--remote"] + shared + own("a"))
+        _ = try place.run(["sync", store, "--remote"] + shared + own("b"))
+        for words in [
+            ["remove", store, "anna"], ["remove", store, "anna", "--last-admin"],
+            ["role", store, "anna", "reader"], ["invite", store, "--label", "carl"],
+        ] {
+            let refused = try place.run(["member"] + words + own("b"))
+            #expect(refused.status == 14, "\(refused.errors)")
+            #expect(refused.errors.contains("this store's member, ben, was removed"), "\(refused.errors)")
+            #expect(refused.errors.contains("syncctl member recover"), "\(refused.errors)")
+            #expect(!refused.errors.contains("--last-admin"), "\(refused.errors)")
+        }
+    }
+
+    @Test func aStoreThatIsNoDeviceOfAMemberIsTold() throws {
+        try place.makeReplica("c.db", "c", of: "a.db", "a")
+        try makeReader()
+        _ = try place.run(["sync", place.path("c.db"), "--remote"] + shared + own("c"))
+        let result = try place.run(["member", "invite", place.path("c.db")] + own("c"))
+        #expect(result.status == 14, "\(result.errors)")
+    }
+
     @Test func aRoleThatSomebodyHasIsSaid() throws {
         try place.succeed(["member", "found", place.path("a.db"), "--as", "anna"] + own("a"))
         try place.succeed(["member", "invite", place.path("a.db"), "--label", "ben"] + own("a"))

@@ -11,7 +11,7 @@ package enum InvitedName {
     ///
     /// - parameters:
     ///   - label: The name that was asked for; nil for one that is free.
-    ///   - membership: The members, of which this store is an admin's. For others nothing is refused here.
+    ///   - membership: The members, of which this store is an admin's.
     ///   - store: The path of the store.
     ///   - context: Where is said who has not come in time.
     /// - throws: ``Failure`` when somebody was invited under the name and may come still, or when this store's member is no
@@ -21,7 +21,6 @@ package enum InvitedName {
     ) throws -> MemberName {
         let asked = try label.map { text in try MemberName(text) }
         try membership.requireAdmin(of: store)
-        guard try membership.role() == .admin else { return try asked ?? MemberName(usual) }
         try tell(of: membership.expiredInvitations(), store, context)
         guard let asked else { return try free(in: membership) }
         guard try membership.openInvitations(of: asked).isEmpty else {

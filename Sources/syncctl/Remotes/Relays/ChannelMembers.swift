@@ -69,11 +69,6 @@ struct ChannelMembers {
             return nil
         }
         try update()
-        guard try membership.role() == .admin else {
-            throw Failure(
-                "only an admin adds members, and this store is a device of none",
-                hints: ["see who is one: syncctl member list \(store)"], status: .remoteRefused)
-        }
         let name = try InvitedName.choose(label, in: membership, of: path, context)
         return Added(name: name.text, invitation: try membership.invite(name, as: role))
     }
