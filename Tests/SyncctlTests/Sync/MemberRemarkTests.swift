@@ -75,6 +75,13 @@ import Testing
         let words = ["member", "recover", place.path("a.db"), "--as", "anna again", "--recovery-key-file"]
         let recovered = try place.succeed(words + [key] + own("a"))
         #expect(recovered.errors.contains("syncctl member remove"))
+        #expect(recovered.output.contains("is a device of anna again now"), "\(recovered.output)")
+        let renewed = try place.succeed(words + [key, "--new-key"] + own("a"))
+        #expect(renewed.errors.contains("a device of anna again now, who is admin"), "\(renewed.errors)")
+        let next = try place.folder.writePassphrase(
+            renewed.output.trimmingCharacters(in: .newlines), to: "next")
+        let document = try place.succeed(words + [next, "--json"] + own("a")).document()
+        #expect(document["role"] as? String == "admin" && document["name"] as? String == "anna again")
         let result = try sync("a.db", "a")
         #expect(result.errors.contains("another member") && !result.errors.contains("is a copy"))
     }

@@ -96,6 +96,8 @@ struct MemberRecoverCommand: ParsableCommand {
     private struct Document: Encodable {
         let store: String
         let name: String
+        /// The identifier is made when the key counts, after this was printed with a new key.
+        let role = MemberRole.admin.description
         let recoveryKey: String?
     }
 
@@ -130,6 +132,7 @@ struct MemberRecoverCommand: ParsableCommand {
             try shown.use(in: options.store) { next in
                 try membership.recover(by: key, as: name, successor: next)
             }
+            context.note("this store is a device of \(name) now, who is admin")
             context.note(MemberNames.recoveryNote)
             if wasMember { noteFormerMember(context) }
             return .success
