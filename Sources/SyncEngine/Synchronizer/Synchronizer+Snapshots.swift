@@ -134,11 +134,16 @@ extension Synchronizer {
                 problem = error
             }
         }
+        throw problem ?? snapshotMissing(in: mailbox, replicas.isEmpty, contents.remarks)
+    }
+
+    private static func snapshotMissing(
+        in mailbox: MailboxTransport, _ isEmpty: Bool, _ remarks: [String]
+    ) -> SyncError {
         // What could not be read may have announced one.
-        let remarks = contents.remarks.prefix(remarkCountMax).map { "; " + $0 }.joined()
-        throw problem
-            ?? SyncError(
-                .snapshotMissing, "the folder holds no snapshot that a replica could begin with" + remarks)
+        let more = remarks.prefix(remarkCountMax).map { "; " + $0 }.joined()
+        let lack = isEmpty ? "no files of replicas" : "no snapshot that a replica could begin with"
+        return SyncError(.snapshotMissing, "\(mailbox.place.mailbox.location) holds \(lack)\(more)")
     }
 
     /// Checks that what a snapshot holds is a replica of the database, so that nothing else is taken for one.

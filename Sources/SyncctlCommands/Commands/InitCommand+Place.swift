@@ -55,7 +55,8 @@ extension InitCommand {
             Failure(
                 error.message,
                 hints: [
-                    "a replica puts one there with: syncctl sync <its store> --remote \(place.words) --snapshot"
+                    "a replica puts one there with: syncctl sync <its store> --remote \(place.words) --snapshot",
+                    "if one has done so, compare the name of the \(place.noun) with the one given there",
                 ])
         default: error
         }

@@ -59,5 +59,18 @@ import Testing
         try data.prefix(40).write(to: URL(fileURLWithPath: head))
         let error = #expect(throws: SyncError.self) { try join() }
         #expect(error?.code == .snapshotMissing && error?.message.contains(head) == true)
+        #expect(error?.message.contains("\(folder.path) holds no snapshot") == true)
+    }
+
+    /// A name that was mistyped is told from a place without a snapshot.
+    @Test func whoFindsNothingIsToldOfIt() throws {
+        let empty = FolderTransport(
+            path: stores.path("empty"), passphrase: try Passphrase("folder"), cost: .minimum)
+        try FileManager.default.createDirectory(atPath: empty.path, withIntermediateDirectories: false)
+        let error = #expect(throws: SyncError.self) {
+            try Synchronizer.join(empty, at: stores.path("new.db"), passphrase: Passphrase("x"))
+        }
+        #expect(error?.code == .snapshotMissing)
+        #expect(error?.message == "\(empty.path) holds no files of replicas")
     }
 }
