@@ -61,7 +61,7 @@ public struct BucketAddress: Hashable, Sendable {
         }
         guard (1...255).contains(bucket.utf8.count), bucket.utf8.first.map(isWord) == true,
             bucket.utf8.allSatisfy({ isWord($0) || [0x2D, 0x2E, 0x5F].contains($0) })
-        else { throw BucketError(.invalidAddress, "'\(printable(bucket))' is no name of a bucket") }
+        else { throw BucketError(.invalidAddress, "'\(withoutSecrets(bucket))' is no name of a bucket") }
         let segments = prefix.split(separator: "/", omittingEmptySubsequences: false)
         let isSound = segments.dropLast(prefix.hasSuffix("/") ? 1 : 0)
             .allSatisfy { !["", ".", ".."].contains($0) }
@@ -97,8 +97,10 @@ public struct BucketAddress: Hashable, Sendable {
 
     private static func parse(_ endpoint: String) throws -> Place {
         let wrong = BucketError(
-            .invalidAddress, "'\(printable(endpoint))' is no endpoint",
-            hint: "write it as https://s3.example.com, with a port if it has one")
+            .invalidAddress, "'\(withoutSecrets(endpoint))' is no endpoint",
+            hint:
+                "write it as https://s3.example.com, with a port if it has one, and no user, password or query"
+        )
         guard endpoint.utf8.count <= 1024, let parts = URLComponents(string: endpoint),
             let scheme = parts.scheme?.lowercased(), ["https", "http"].contains(scheme),
             let host = parts.host,
@@ -117,8 +119,16 @@ public struct BucketAddress: Hashable, Sendable {
             isNamed: !isAddress && host.contains("."))
     }
 
-    private static func printable(_ text: String) -> String {
+    /// A text for messages, without what may be a user and a password before the last `@`, and without a query.
+    private static func withoutSecrets(_ text: String) -> String {
+        let shown = text.lastIndex(of: "@").map { "…" + text[$0...] } ?? text
+        return printable(shown.prefix { $0 != "?" && $0 != "#" })
+    }
+
+    private static func printable(_ text: some StringProtocol) -> String {
         String(
-            text.prefix(100).map { $0.isASCII && !($0.asciiValue ?? 0 < 0x20) && $0 != "\u{7F}" ? $0 : "?" })
+            text.prefix(100).map {
+                $0 == "…" || $0.isASCII && !($0.asciiValue ?? 0 < 0x20) && $0 != "\u{7F}" ? $0 : "?"
+            })
     }
 }
