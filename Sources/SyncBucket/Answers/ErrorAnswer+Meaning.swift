@@ -12,14 +12,21 @@ extension ErrorAnswer {
         let bucket = "bucket \(address.bucket)"
         switch code {
         case "RequestTimeTooSkewed", "RequestExpired": return skew(bucket, now)
-        case "InvalidAccessKeyId", "InvalidToken", "ExpiredToken", "TokenRefreshRequired",
-            "InvalidClientTokenId",
-            "InvalidSecurity", "NotSignedUp":
+        case "InvalidAccessKeyId", "InvalidClientTokenId", "InvalidSecurity", "NotSignedUp":
             return BucketError(
                 .credentialsRefused, "\(bucket): the provider does not know the key (\(code))",
-                hint: "the key may be another provider's, or have ended",
+                hint: "the key may be another provider's, or have ended")
+        case "ExpiredToken", "TokenRefreshRequired":
+            return BucketError(
+                .credentialsRefused, "\(bucket): the session of the credentials has ended (\(code))",
+                hint:
+                    "sign in anew with the program that they come from, and take its AWS_SESSION_TOKEN, too",
                 // Another program may renew it where it lies.
                 mayPass: isOfExpiredCredentials)
+        case "InvalidToken":
+            return BucketError(
+                .credentialsRefused, "\(bucket): the provider refuses the token of the session (\(code))",
+                hint: "AWS_SESSION_TOKEN goes with the key that came with it, and with no other")
         case "SignatureDoesNotMatch":
             return BucketError(
                 .credentialsRefused, "\(bucket): the provider refuses the signature (\(code))",

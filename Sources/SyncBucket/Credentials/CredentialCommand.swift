@@ -11,6 +11,8 @@ struct CredentialCommand {
     let line: String
     /// The variables that it gets; nil for those of this process.
     var environment: [String: String]?
+    /// The profile that names the command; nil when it comes from elsewhere.
+    var profile: String?
     /// How long it may take.
     var seconds = 60.0
 
@@ -32,12 +34,17 @@ struct CredentialCommand {
         }
     }
 
+    private var hint: String {
+        "look at credential_process in the profile" + (profile.map { " \($0)" } ?? "")
+    }
+
     /// Runs the command, and reads what it prints.
     ///
     /// - throws: ``BucketError`` of code `invalidCredentials`; what `check` throws.
     func run(check: () throws -> Void) throws -> BucketCredentials {
         let words = try Self.words(line)
-        let name = (words[0] as NSString).lastPathComponent
+        let program = (words[0] as NSString).lastPathComponent
+        let name = profile.map { "\(program) of the profile \($0)" } ?? program
         let data = try output(words, name, check)
         guard let document = try? JSONDecoder().decode(Document.self, from: data), document.version == 1
         else {
@@ -89,7 +96,7 @@ struct CredentialCommand {
         } catch {
             throw BucketError(
                 .invalidCredentials, "the command \(name) can't be run",
-                hint: "look at credential_process in the profile")
+                hint: hint)
         }
         let done = DispatchSemaphore(value: 0)
         let read = Mutex(Data())
@@ -112,7 +119,7 @@ struct CredentialCommand {
             try wait(for: done, &rest, name, check)
             data = read.withLock { $0 }
             guard data.count <= Self.byteCountMax else {
-                throw BucketError(.invalidCredentials, "the command \(name) prints too much")
+                throw BucketError(.invalidCredentials, "the command \(name) prints too much", hint: hint)
             }
             // One that has closed its output may go on for ever.
             try wait(for: ended, &rest, name, check)
@@ -122,7 +129,8 @@ struct CredentialCommand {
         }
         guard process.terminationReason == .exit, process.terminationStatus == 0 else {
             throw BucketError(
-                .invalidCredentials, "the command \(name) failed with \(process.terminationStatus)")
+                .invalidCredentials, "the command \(name) failed with \(process.terminationStatus)",
+                hint: hint)
         }
         return data
     }
@@ -138,7 +146,8 @@ struct CredentialCommand {
             try check()
             guard rest > 0 else {
                 throw BucketError(
-                    .invalidCredentials, "the command \(name) did not end within \(Int(seconds)) s")
+                    .invalidCredentials, "the command \(name) did not end within \(Int(seconds)) s",
+                    hint: hint)
             }
         }
     }

@@ -42,7 +42,8 @@ public final class CredentialSource: Sendable {
             let profiles = try ProfileFiles(environment: environment, profile: profile)
             if let credentials = try profiles.credentials() { return credentials }
             if let line = profiles.command {
-                return try CredentialCommand(line: line, environment: environment).run(check: check)
+                return try CredentialCommand(line: line, environment: environment, profile: profiles.name)
+                    .run(check: check)
             }
             guard profile == nil else {
                 throw BucketError(

@@ -75,7 +75,9 @@ final class HTTPCarrier: BucketCarrier {
             throw error
         } catch is ResponseAccumulator.ResponseTooBigError {
             throw CarrierFailure(
-                reason: "the answer has over \(request.answerByteCountMax) bytes", mayPass: false)
+                reason:
+                    "the answer has over \(request.answerByteCountMax) bytes; is a storage for buckets at the endpoint?",
+                mayPass: false)
         } catch {
             throw failure(of: request, Self.words(error), isOfCertificate: Self.isOfCertificate(error))
         }

@@ -191,6 +191,14 @@ private final class CredentialFolder {
         #expect(names.subtracting(added) == ["HOME", "PATH", "WORD"])
     }
 
+    @Test func oneOfAProfileThatFailsIsNamedWithTheProfile() throws {
+        let folder = try CredentialFolder()
+        try folder.write("[profile work]\ncredential_process = /bin/sh -c 'exit 3'\n", to: ".aws/config")
+        let error = #expect(throws: BucketError.self) { try folder.find(profile: "work") }
+        #expect(error?.message == "the command sh of the profile work failed with 3")
+        #expect(error?.hint == "look at credential_process in the profile work")
+    }
+
     @Test func oneThatIsNotThereIsNamed() {
         for line in ["/nowhere/at-all", "no-such-program-4711"] {
             #expect(throws: BucketError.self) { try CredentialCommand(line: line).run {} }

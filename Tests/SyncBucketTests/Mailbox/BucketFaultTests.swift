@@ -72,6 +72,7 @@ import Testing
         for body in [{ _ = try mailbox.folders() }, { _ = try read(mailbox) }] as [() throws -> Void] {
             let error = #expect(throws: MailboxError.self) { try body() }
             #expect(error?.message.contains("the answer has over") == true)
+            #expect(error?.message.contains("a storage for buckets at the endpoint") == true)
         }
         try server.fail(.init("endless", count: 100))
         let error = #expect(throws: MailboxError.self) { try mailbox.folders() }

@@ -191,6 +191,18 @@ import Testing
         #expect(try error(.status(401))?.code == .credentialsRefused)
     }
 
+    @Test func aSessionThatIsWrongIsToldFromAKeyThatIsNotKnown() throws {
+        let script = try ScriptedMailbox(.error(400, "ExpiredToken"), .error(400, "ExpiredToken"))
+        let ended = #expect(throws: BucketError.self) { try script.mailbox.folders() }
+        let wrong = try error(.error(400, "InvalidToken"))
+        #expect(ended?.message.contains("has ended (ExpiredToken)") == true)
+        #expect(wrong?.message.contains("token of the session (InvalidToken)") == true)
+        for error in [ended, wrong] {
+            #expect(error?.code == .credentialsRefused && error?.hint?.contains("AWS_SESSION_TOKEN") == true)
+            #expect(error?.message.contains("does not know the key") == false)
+        }
+    }
+
     @Test func theRightRegionIsNamed() throws {
         for step in [
             .error(301, "PermanentRedirect", [("x-amz-bucket-region", "eu-west-1")]),
