@@ -79,6 +79,11 @@ public struct BucketAddress: Hashable, Sendable {
         }
     }
 
+    /// Whether a bucket that Amazon makes can have a name. Those of before 2018 in ``defaultRegion`` may have others.
+    package static func isNameAtAmazon(_ bucket: String) -> Bool {
+        isHostLabel(bucket.replacing(".", with: "-"))
+    }
+
     /// Whether a name can be the first label of a host. One with a dot would not be covered by a certificate.
     private static func isHostLabel(_ bucket: String) -> Bool {
         (3...63).contains(bucket.utf8.count) && !bucket.hasSuffix("-")

@@ -17,6 +17,15 @@ extension Network {
         let endpoint =
             try argument.endpoint ?? variable("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
             ?? profile.get().endpoint
+        // It would be looked for at Amazon, whose host can't be found then, and that looks as if it would pass.
+        guard endpoint != nil || region != nil || BucketAddress.isNameAtAmazon(argument.bucket) else {
+            throw Failure.usage(
+                "\(PrintableText.escaped(argument.name)): no bucket of Amazon has this name, and no other provider is named",
+                hints: [
+                    "look at the name, or name the provider: --s3-endpoint <url>",
+                    "a bucket of Amazon from before 2018 is named with its region: --s3-region \(BucketAddress.defaultRegion)",
+                ])
+        }
         let address = try BucketAddress(
             bucket: argument.bucket, prefix: argument.prefix, endpoint: endpoint,
             region: region ?? BucketAddress.defaultRegion, isPathStyle: argument.isPathStyle)

@@ -204,4 +204,15 @@ import Testing
             #expect(!words.contains("kes") && !words.contains("trel"), "\(words)")
         }
     }
+
+    @Test func namesThatAmazonGivesAreTold() {
+        for name in ["notes", "my.notes-2", "a1b"] {
+            let isName = BucketAddress.isNameAtAmazon(name)
+            #expect(isName, "\(name)")
+        }
+        for name in ["My_Bucket", "my_bucket", "Notes", "ab", "notes-", "notes."] {
+            let isName = BucketAddress.isNameAtAmazon(name)
+            #expect(!isName, "\(name)")
+        }
+    }
 }

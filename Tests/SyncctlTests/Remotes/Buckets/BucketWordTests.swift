@@ -16,3 +16,29 @@ struct BucketWordTests {
         #expect(result.errors.contains("compare the name of the bucket"), "\(result.errors)")
     }
 }
+
+/// What is found out of a bucket's address before anything is asked.
+@Suite struct BucketAddressWordTests {
+    @Test func aNameThatNoBucketOfAmazonHasIsRefusedWithoutAProvider() throws {
+        let place = try Workplace()
+        try place.makeStore("a.db", "a")
+        let words = [
+            "sync", place.path("a.db"), "--passphrase-file", place.secret("a"), "--remote-passphrase-file",
+            place.secret("c"), "--remote",
+        ]
+        // Nothing of the user's own names a provider.
+        let variables = [
+            "HOME": place.path("home"), "AWS_REGION": "", "AWS_DEFAULT_REGION": "", "AWS_ENDPOINT_URL": "",
+            "AWS_ENDPOINT_URL_S3": "", "AWS_PROFILE": "", "AWS_ACCESS_KEY_ID": "ID",
+            "AWS_SECRET_ACCESS_KEY": "S",
+        ]
+        let result = try place.run(words + ["s3://My_Bucket/notes"], environment: variables)
+        #expect(result.status == 64 && result.errors.contains("--s3-endpoint"), "\(result.errors)")
+        let named = try place.run(
+            words + ["s3://My_Bucket/notes", "--s3-endpoint", "http://127.0.0.1:1"], environment: variables)
+        #expect(named.status == 13, "\(named.errors)")
+        let typed = try place.run(
+            words + ["s3://notes", "--s3-endpoint", "http://user:pewit@127.0.0.1:1"], environment: variables)
+        #expect(typed.status == 64 && !typed.errors.contains("pewit"), "\(typed.errors)")
+    }
+}
