@@ -59,6 +59,23 @@ import Testing
         #expect(busy?.message.contains("busy") == true)
     }
 
+    /// A relay that hangs is silent before the pause, which may be short.
+    @Test func howLongAnAttemptTookThatFailedIsTold() throws {
+        let told = Mutex<[(took: Double, pause: Double)]>([])
+        var options = RelayClient.Options()
+        options.onRetryAfter = { _, took, pause in told.withLock { $0.append((took, pause)) } }
+        let retry = RequestRetry(attemptCountMax: 2, sleep: { _, _ in }, random: { 0 })
+        let client = RelayClient(
+            try RelayAddress(host: "relay.example"), options, carrier: relay, retry: retry)
+        relay.lie { _, _ in
+            Thread.sleep(forTimeInterval: 0.1)
+            throw Self.cut
+        }
+        #expect(throws: RelayError.self) { try client.make(channel) }
+        let all = told.withLock { $0 }
+        #expect(all.count == 1 && (all.first?.took ?? 0) >= 0.1 && all.first?.pause == 0)
+    }
+
     @Test func attemptsEnd() throws {
         let client = try relay.client(attempts: 3)
         begin(with: Array(repeating: .failure(Self.cut), count: 9))

@@ -22,6 +22,10 @@ public final class RelayClient: Sendable {
         public var check: @Sendable () throws -> Void = {}
         /// Called before each pause after which a request is repeated: why it is, and how many seconds the pause takes.
         public var onRetry: @Sendable (_ error: RelayError, _ seconds: Double) -> Void = { _, _ in }
+        /// The same, with how many seconds the attempt took that failed: a relay that hangs is silent before the pause.
+        package var onRetryAfter: @Sendable (_ error: RelayError, _ took: Double, _ pause: Double) -> Void = {
+            _, _, _ in
+        }
         /// Time and randomness.
         public var environment = SyncEnvironment.system
 
@@ -79,6 +83,7 @@ public final class RelayClient: Sendable {
             attempts += 1
             var wish: Double?
             var problem: RelayError
+            let start = ContinuousClock.now
             do {
                 count(request.kind)
                 let answer = try carrier.send(request, check: check)
@@ -100,6 +105,7 @@ public final class RelayClient: Sendable {
             guard attempts < retry.attemptCountMax else { throw problem }
             let pause = retry.seconds(after: attempts, wish: wish)
             options.onRetry(problem, pause)
+            options.onRetryAfter(problem, (ContinuousClock.now - start) / .seconds(1), pause)
             try retry.sleep(pause, check)
         }
     }

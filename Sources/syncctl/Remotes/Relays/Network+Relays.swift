@@ -38,18 +38,18 @@ extension Network {
         return RelayMailbox(known.channel, client: client(of: known.address, context), options: options)
     }
 
-    /// A pause that is told to the user, in seconds.
-    private static let toldPauseSeconds = 3.0
+    /// So long an attempt and the pause after it are silent together at most, in seconds; what lasts longer is told.
+    private static let toldSeconds = 3.0
 
-    /// What asks a relay. Ctrl-C ends a request. The first long pause before a repetition is told.
+    /// What asks a relay. Ctrl-C ends a request. The first long attempt that failed, or long pause before a repetition, is told.
     static func client(of address: RelayAddress, _ context: CommandContext) -> RelayClient {
         var options = RelayClient.Options()
         options.check = { try Interruption.check() }
         let note = context.noting
         let isTold = Atomic(false)
-        options.onRetry = { error, seconds in
-            guard seconds >= toldPauseSeconds, !isTold.exchange(true, ordering: .relaxed) else { return }
-            note("\(error.message); trying again in \(Int(seconds.rounded(.up))) s")
+        options.onRetryAfter = { error, took, pause in
+            guard took + pause >= toldSeconds, !isTold.exchange(true, ordering: .relaxed) else { return }
+            note("\(error.message); trying again in \(max(1, Int(pause.rounded(.up)))) s")
         }
         return RelayClient(address, options: options)
     }
