@@ -124,10 +124,15 @@ public struct BucketAddress: Hashable, Sendable {
             isNamed: !isAddress && host.contains("."))
     }
 
-    /// A text for messages, without what may be a user and a password before the last `@`, and without a query.
+    /// A text for messages, without what may be a user and a password, before the last `@` or after a colon, and without a query.
     private static func withoutSecrets(_ text: String) -> String {
-        let shown = text.lastIndex(of: "@").map { "…" + text[$0...] } ?? text
-        return printable(shown.prefix { $0 != "?" && $0 != "#" })
+        let end = text.lastIndex(of: "@").map { "…" + text[$0...] } ?? text
+        let shown = end.prefix { $0 != "?" && $0 != "#" }
+        let rest = shown.range(of: "://").map { shown[$0.upperBound...] } ?? shown
+        guard let colon = rest.firstIndex(of: ":") else { return printable(shown) }
+        let port = rest[colon...].dropFirst().prefix { $0 != "/" }
+        // What is no port may be a password whose host is missing.
+        return port.allSatisfy(\.isNumber) ? printable(shown) : printable(shown[...colon]) + "…"
     }
 
     private static func printable(_ text: some StringProtocol) -> String {

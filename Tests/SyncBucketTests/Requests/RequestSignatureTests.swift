@@ -192,7 +192,7 @@ import Testing
     @Test(arguments: [
         "https://user:kestrel@s3.example.com", "http://kestrel@s3.example.com", "https://user:kes@trel@x",
         "https://user:kestrel?a#b@x.example", "https://s3.example.com?secret=kestrel",
-        "https://s3.example.com#kestrel", "user:kestrel@x.example",
+        "https://s3.example.com#kestrel", "user:kestrel@x.example", "https://user:kestrel",
     ]) func noMessageRepeatsAPasswordThatWasTypedIntoAnAddress(text: String) {
         let endpoint = #expect(throws: BucketError.self) {
             try BucketAddress(bucket: "notes", endpoint: text)
