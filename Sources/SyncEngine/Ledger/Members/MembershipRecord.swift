@@ -162,8 +162,9 @@ struct MembershipRecord {
         return statement
     }
 
-    /// How many epochs one change or synchronization makes. Each takes 63 heads together.
-    private static let epochCountMax = 64
+    /// How many epochs one change or synchronization makes, while nobody else can write. Each takes 63 heads together, and judges
+    /// all statements anew.
+    private static let epochCountMax = 16
 
     /// Makes epochs until one can be used: it has to know all removals, and each knows those of 64 heads. Somebody who was
     /// removed can leave thousands, and many who come at once leave one each.
@@ -180,7 +181,8 @@ struct MembershipRecord {
             }
             // Another one would know no more.
             if knowsAll { break }
-        } while makesEpoch && said.count < Self.epochCountMax
+            // The rest of the room is for removals and recoveries.
+        } while makesEpoch && said.count < Self.epochCountMax && state.hasRoomBesideRemovals
         return said
     }
 

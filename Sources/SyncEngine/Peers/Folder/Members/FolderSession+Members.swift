@@ -63,7 +63,10 @@ extension FolderSession {
         try statements?.push(members.record, through: folder, of: greeting.replica, peer)
         guard let current = members.record.current else {
             let waiting = try unsent(.noEpoch, contents.reachable(), greeting)
-            if members.record.makesEpoch, members.record.state.heads.count > MembershipLimits.parentCountMax {
+            let state = members.record.state
+            if members.record.makesEpoch, state.heads.count > MembershipLimits.parentCountMax,
+                state.hasRoomBesideRemovals
+            {
                 report.remarks.append(
                     "so much was said of members at once that it takes another synchronization")
             }
