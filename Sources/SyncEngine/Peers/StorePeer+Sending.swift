@@ -52,7 +52,23 @@ extension StorePeer {
     func send(
         rows: [StateRows], to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary {
-        try export { try BundleExporter($0, repairing: rows).write(progress: nil, to: sink) }
+        try send(rows: rows, within: { _ in nil }, to: sink)
+    }
+
+    /// The same for a device.
+    ///
+    /// - parameter bounds: Says in the snapshot that is sent what the device may get; nil for everything. It may throw.
+    func send(
+        rows: [StateRows], within bounds: (Database) throws -> AccessBounds?,
+        to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary {
+        try export { store in
+            let number = try Self.resolver(store.db, within: bounds)
+            let chosen = try rows.compactMap { rows in
+                try number(rows.table).map { BundleExporter.ChosenRows(table: $0, keys: rows.keys) }
+            }
+            return try BundleExporter(store, repairing: chosen).write(progress: nil, to: sink)
+        }
     }
 
     /// - parameter prepare: Called in a transaction before that of the export.

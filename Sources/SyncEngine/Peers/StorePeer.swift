@@ -59,29 +59,10 @@ final class StorePeer: SyncPeer {
         }
     }
 
-    func state(_ kind: StateKind) throws -> ReplicaState? {
-        // After an exchange the sums are up to date, as a rule, and nobody has to wait for a reader.
-        if kind == .kept, let state = try database.read({ try reader($0)?.currentState() }) {
-            return state
-        }
-        return try database.write { db in
-            guard kind == .recomputed else { return try reader(db)?.state(isComplete: false) }
-            let store = try FoldedStore.refresh(db, environment)
-            try DigestLedger.invalidate(db)
-            return try StateReader(store: store).state(isComplete: true)
-        }
-    }
-
-    /// What answers for a store in which nothing waits to be folded; nil when something does.
-    private func reader(_ db: Database) throws -> StateReader? {
-        try FoldedStore.ifFolded(db, environment).map(StateReader.init)
-    }
+    func state(_ kind: StateKind) throws -> ReplicaState? { try state(kind, within: { _ in nil }) }
 
     func answer(_ question: StateQuestion) throws -> StateAnswer {
-        try database.read { db in
-            guard let reader = try reader(db) else { throw SyncError.changedMeanwhile }
-            return try reader.answer(question)
-        }
+        try answer(question, within: { _ in nil })
     }
 
     /// After a fold of more entries, such as an import, what is new is summed at the next greeting:

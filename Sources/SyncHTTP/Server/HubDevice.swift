@@ -102,15 +102,15 @@ struct HubDevice: ServedPeer {
 
     /// What this store holds, as digests; nil when it can't be compared now.
     func state(_ kind: StateKind) throws -> ReplicaState? {
-        let access = try hub.access(device)
-        return try hub.comparing {
-            try synchronizer.localPeer.state(kind).map { access?.restricted($0) ?? $0 }
+        try hub.comparing {
+            try synchronizer.state(kind, within: hub.bounds(of: device, isWriting: false))
         }
     }
 
     /// Answers a question about rows.
     func answer(_ question: StateQuestion) throws -> StateAnswer {
-        try hub.access(device)?.requireAllRows(question.table)
-        return try hub.comparing { try synchronizer.localPeer.answer(question) }
+        try hub.comparing {
+            try synchronizer.answer(question, within: hub.bounds(of: device, isWriting: false))
+        }
     }
 }

@@ -1,4 +1,5 @@
 import CipherStore
+import Foundation
 import SyncEngine
 import SyncWire
 
@@ -98,22 +99,58 @@ struct HostileDevice {
         try hub.synchronizer.remember(replica, knowing: vector, ofDevice: number)
     }
 
-    /// Asks for changes, a digest, and rows.
-    ///
-    /// - returns: The bytes of the answer.
-    func ask(_ request: TransferRequest, _ question: StateQuestion, _ hub: HonestStore) throws -> Int {
+    /// Asks for changes, and for what there is.
+    func ask(_ request: TransferRequest, _ hub: HonestStore) throws {
         let bounds = bounds
-        nonisolated(unsafe) var byteCount = 0
-        let access = try bounds.map { try hub.synchronizer.access(within: $0) }
-        if let state = try hub.synchronizer.localPeer.state(.kept) {
-            byteCount += (access?.restricted(state) ?? state).encode().count
-        }
         let greeting = try hub.synchronizer.localPeer.greet()
-        byteCount += (access?.restricted(greeting) ?? greeting).encode().count
-        func count(_ frame: UnsafeRawBufferPointer) { byteCount += frame.count }
-        _ = try hub.synchronizer.sendChanges(request, within: { _ in bounds }, to: count)
-        try access?.requireAllRows(question.table)
-        return byteCount + (try hub.synchronizer.localPeer.answer(question).encode().count)
+        let access = try bounds.map { try hub.synchronizer.access(within: $0) }
+        _ = (access?.restricted(greeting) ?? greeting).encode()
+        _ = try hub.synchronizer.state(.kept, within: { _ in bounds })?.encode()
+        _ = try hub.synchronizer.sendChanges(request, within: { _ in bounds }, to: { _ in })
+    }
+
+    /// Asks for the rows of a table, and for all of what it was told of.
+    func compare(_ question: StateQuestion, _ hub: HonestStore) throws {
+        let bounds = bounds
+        let answer = try hub.synchronizer.answer(question, within: { _ in bounds })
+        try requireOwn(answer.rows.keys.sorted(), hub)
+        let rows = [StateRows(table: question.table, keys: answer.rows.keys.sorted())]
+        nonisolated(unsafe) var frames: [[UInt8]] = []
+        func take(_ frame: UnsafeRawBufferPointer) { frames.append(Array(frame)) }
+        _ = try hub.synchronizer.send(rows: rows, within: { _ in bounds }, to: take)
+        guard let first = frames.first else { return }
+        let header = try first.withUnsafeBytes { try BundleParts.header(of: $0) }
+        for table in header.tables where !table.name.hasPrefix("_sync_") {
+            let number = try hub.queue.read {
+                try Int64.fetchOne(
+                    $0, sql: "SELECT tbl FROM _sync_table WHERE name = ?", arguments: [table.name])
+            }
+            guard let number, mayCompare(number) else { throw Self.shown(table.name) }
+        }
+    }
+
+    /// Whether it may have all rows of a table.
+    private func mayCompare(_ table: Int64) -> Bool {
+        guard let bounds else { return true }
+        return bounds.tables?.contains(table) != false && !bounds.rows.contains { $0.table == table }
+    }
+
+    /// Throws unless rows are of tables of which it may have all rows.
+    private func requireOwn(_ keys: [StateRowKey], _ hub: HonestStore) throws {
+        guard bounds != nil else { return }
+        for key in keys {
+            let value =
+                key.isText
+                ? String(decoding: key.bytes, as: UTF8.self).databaseValue : Data(key.bytes).databaseValue
+            let tables = try hub.queue.read {
+                try Int64.fetchAll($0, sql: "SELECT tbl FROM _sync_row WHERE pk = ?", arguments: [value])
+            }
+            guard tables.contains(where: mayCompare) else { throw Self.shown("\(key)") }
+        }
+    }
+
+    private static func shown(_ what: String) -> SimulationViolation {
+        SimulationViolation(.shownRows, "a device with bounds was shown \(what), which is not its own")
     }
 }
 

@@ -123,10 +123,14 @@ final class HostileRun: SimulationCourse {
             note("the device acknowledges what it likes")
             let vector = words.vector(view)
             try refusing(hub) { try device.acknowledge(vector, hub) }
-        default:
+        case 6:
             note("the device asks for what it likes")
-            let (request, question) = (words.request(view, of: device.replica), words.question(view))
-            try refusing(hub, compares: false) { _ = try device.ask(request, question, hub) }
+            let request = words.request(view, of: device.replica)
+            try refusing(hub, compares: false) { try device.ask(request, hub) }
+        default:
+            note("the device compares what it likes")
+            let question = words.question(view)
+            try refusing(hub, compares: false) { try device.compare(question, hub) }
         }
         self.device = device
         if let guarded { try guarded.requireKept(hub, device) }

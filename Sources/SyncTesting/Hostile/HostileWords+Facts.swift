@@ -63,6 +63,13 @@ extension HostileWords {
         return [name(like: table)] + (isOdd() ? [strangeName()] : [])
     }
 
+    /// The names of a table, or of several, as if they were one.
+    private mutating func listedNames(_ view: HostileView) -> [String] {
+        var names = tableNames(view)
+        while random.oneIn(2), names.count < 4 { names += tableNames(view) }
+        return names
+    }
+
     private mutating func part(_ view: HostileView, of device: ReplicaID) -> ReplicaFacts.Part {
         var target = random.oneIn(2) ? VersionVector() : vector(view)
         target[device] = sequence()
@@ -124,11 +131,12 @@ extension HostileWords {
     mutating func request(_ view: HostileView, of device: ReplicaID) -> TransferRequest {
         var request = TransferRequest(base: vector(view))
         if random.oneIn(3) { request.parts = [part(view, of: device)] }
-        if random.oneIn(2) { request.tables = (0..<random.number(below: 3)).map { _ in tableNames(view) } }
-        if random.oneIn(3) { request.leftOut = [tableNames(view)] }
+        if random.oneIn(2) { request.tables = (0..<random.number(below: 3)).map { _ in listedNames(view) } }
+        if random.oneIn(3) { request.leftOut = [listedNames(view)] }
+        if random.oneIn(3) { request.wholeRows = [StateRows(table: listedNames(view), keys: keys(view))] }
         guard random.oneIn(2), let table = random.element(of: view.tables) else { return request }
         var partial = partial(view)
-        if !isOdd() { partial.names = [table.name] }
+        if !isOdd() { partial.names = random.oneIn(2) ? [table.name] : [table.name] + listedNames(view) }
         request.rows = [
             RowRequest(
                 partial: partial, columns: [name(like: random.element(of: table.columns) ?? "")],
@@ -142,11 +150,16 @@ extension HostileWords {
     /// A question about the rows of a table.
     mutating func question(_ view: HostileView) -> StateQuestion {
         let table = random.element(of: view.tables)
+        let buckets = random.oneIn(2) ? 256 : random.number(below: 4)
         return StateQuestion(
-            table: tableNames(view),
+            table: listedNames(view),
             columns: (table?.columns ?? []).prefix(5).map { column in
                 .init(names: [name(like: column)], includesValues: random.oneIn(2))
             },
-            buckets: Set((0..<random.number(below: 4)).map { _ in UInt8(random.number(below: 256)) }))
+            buckets: Set((0..<buckets).map { buckets == 256 ? UInt8($0) : UInt8(random.number(below: 256)) }))
+    }
+
+    private mutating func keys(_ view: HostileView) -> [StateRowKey] {
+        view.rows.filter { _ in random.oneIn(3) }.map { StateRowKey(bytes: $0.key, isText: $0.isTextKey) }
     }
 }

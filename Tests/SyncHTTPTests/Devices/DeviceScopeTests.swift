@@ -85,6 +85,15 @@ import Testing
             #expect(await code { try await blocking { try open.prepareToSend(rows: rows) } } == .outsideScope)
             let question = StateQuestion(table: ["secret"], columns: [])
             #expect(await code { _ = try await blocking { try open.answer(question) } } == .outsideScope)
+            // Nor does a list of names in which one of its own stands first, or last, tell or send anything of others.
+            for names in [["note", "secret"], ["secret", "note"], ["note", "unheard", "SECRET"]] {
+                let rows = [StateRows(table: names, keys: [])]
+                #expect(
+                    await code { try await blocking { try open.prepareToSend(rows: rows) } } == .outsideScope)
+                let question = StateQuestion(
+                    table: names, columns: [], buckets: Set((0...255).map { UInt8($0) }))
+                #expect(await code { _ = try await blocking { try open.answer(question) } } == .outsideScope)
+            }
             let state = try #require(try await blocking { try open.state(.recomputed) })
             #expect(state.digest.tables.map(\.names) == [["note"]])
             let greeting = try await blocking { try open.greet() }

@@ -59,10 +59,13 @@ package struct DeviceAccess {
 
     // MARK: Tables
 
-    /// Whether a table is one of the device's.
+    /// Whether a table is one of the device's. Names that mean several tables are none's: which of them is meant is not
+    /// for two places to decide.
     func permits(_ table: [String]) -> Bool {
+        let found = names.numbers(of: table)
+        guard found.count < 2 else { return false }
         guard let numbers else { return true }
-        return names.number(of: table).map(numbers.contains) ?? false
+        return found.first.map(numbers.contains) ?? false
     }
 
     /// Whether the device may have all rows of a table.
@@ -72,14 +75,24 @@ package struct DeviceAccess {
 
     /// Throws unless the device may have all rows of a table: others can't be compared.
     ///
+    /// - returns: The number of the table, by which it is read: names are not looked up a second time. nil when nobody
+    ///   knows it.
     /// - throws: ``SyncError`` of code `outsideScope`.
-    package func requireAllRows(_ table: [String]) throws {
+    @discardableResult
+    package func requireAllRows(_ table: [String]) throws -> Int64? {
         try require(table)
-        if let number = names.number(of: table), let bound = rows[number] { throw Self.refusal(bound) }
+        let number = names.number(of: table)
+        if let number, let bound = rows[number] { throw Self.refusal(bound) }
+        return number
     }
 
     private func require(_ table: [String]) throws {
-        guard permits(table) else { throw refusal("table \((table.first ?? "").debugDescription) is not") }
+        guard !permits(table) else { return }
+        let name = (table.first ?? "").debugDescription
+        guard numbers != nil else {
+            throw SyncError(.outsideScope, "the names of table \(name) are those of several tables here")
+        }
+        throw refusal("table \(name) is not")
     }
 
     private func refusal(_ what: String) -> SyncError {
@@ -104,14 +117,13 @@ package struct DeviceAccess {
     ///
     /// - throws: ``SyncError`` of code `outsideScope`.
     package func check(_ request: TransferRequest) throws {
-        if numbers != nil {
-            guard let wanted = request.tables else { throw refusal("not all tables are") }
-            for table in wanted + request.rows.map(\.partial.names) { try require(table) }
-        }
+        if numbers != nil, request.tables == nil { throw refusal("not all tables are") }
+        for table in (request.tables ?? []) + request.rows.map(\.partial.names) { try require(table) }
+        let leftOut = restricted(request).leftOut
         for (number, bound) in rows {
             // The same names as where the bundle is made: what is not asked for, or is left out, does not come.
             let isAsked = request.tables?.contains { names.number(of: $0) == number } != false
-            guard isAsked, !request.leftOut.contains(where: { names.number(of: $0) == number }) else {
+            guard isAsked, !leftOut.contains(where: { names.number(of: $0) == number }) else {
                 continue
             }
             let requests = request.rows.filter { names.number(of: $0.partial.names) == number }

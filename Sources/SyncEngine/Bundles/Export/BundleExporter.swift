@@ -3,12 +3,18 @@ import SyncWire
 
 /// Writes what a peer does not know into a bundle, from one snapshot.
 struct BundleExporter {
+    /// Rows of a table, by its number here.
+    struct ChosenRows {
+        let table: Int64
+        let keys: [StateRowKey]
+    }
+
     let db: Database
     let metadata: StoreMetadata
     let parts: ExportedParts
     private let facts: ReplicaFacts
     /// Rows of which all is sent, and not only what the peer does not know.
-    private let chosen: [StateRows]
+    private let chosen: [ChosenRows]
     /// Whether the bundle repairs a divergence, and holds these rows only.
     private let isRepair: Bool
     private let tables: [SyncedTable]
@@ -29,25 +35,30 @@ struct BundleExporter {
     ///     - ownLast: The last of this replica's changes that are sent; nil for all.
     init(_ store: FoldedStore, _ request: TransferRequest, upTo ownLast: Int64? = nil) throws {
         let metadata = ownLast.map(store.metadata.upTo) ?? store.metadata
+        let names = try request.wholeRows.isEmpty ? nil : TableNames(store.db)
+        let chosen = request.wholeRows.compactMap { rows in
+            names?.number(of: rows.table).map { ChosenRows(table: $0, keys: rows.keys) }
+        }
         try self.init(
             store.db, metadata, Coverage.load(store.db, metadata, for: request),
-            ExportedParts(store.db, metadata, request), peer: request.reach, chosen: request.wholeRows,
+            ExportedParts(store.db, metadata, request), peer: request.reach, chosen: chosen,
             ownLast: ownLast)
     }
 
     /// Prepares an export of all of some rows, which repairs a divergence.
     ///
     /// - throws: ``SyncError`` of code `changedMeanwhile` when more is known of some of their tables than of others.
-    init(_ store: FoldedStore, repairing rows: [StateRows]) throws {
+    init(_ store: FoldedStore, repairing rows: [ChosenRows]) throws {
         let (db, metadata) = (store.db, store.metadata)
         try self.init(
-            db, metadata, Coverage.load(db, metadata), ExportedParts(db, metadata, repairing: rows),
+            db, metadata, Coverage.load(db, metadata),
+            ExportedParts(db, metadata, repairing: Set(rows.map(\.table))),
             peer: VersionVector(), chosen: rows, isRepair: true)
     }
 
     private init(
         _ db: Database, _ metadata: StoreMetadata, _ coverage: Coverage, _ parts: ExportedParts,
-        peer: VersionVector, chosen: [StateRows], isRepair: Bool = false, ownLast: Int64? = nil
+        peer: VersionVector, chosen: [ChosenRows], isRepair: Bool = false, ownLast: Int64? = nil
     ) throws {
         self.db = db
         assert(db.isInsideTransaction, "a bundle is of one snapshot")
@@ -146,10 +157,10 @@ struct BundleExporter {
             sql: "CREATE TEMP TABLE _sync_chosen (tbl INTEGER, pk, PRIMARY KEY (tbl, pk)) WITHOUT ROWID")
         let insertion = try db.makeStatement(sql: "INSERT OR IGNORE INTO temp._sync_chosen VALUES (?, ?)")
         for rows in chosen {
-            guard let table = tables.named(rows.table, by: \.name) else { continue }
+            guard tableIndexes[rows.table] != nil else { continue }
             for key in rows.keys {
                 insertion.reset()
-                _ = RawBinding.int64(insertion.sqliteStatement, 1, table.number)
+                _ = RawBinding.int64(insertion.sqliteStatement, 1, rows.table)
                 key.bytes.withUnsafeBytes { bytes in
                     _ = RowKey(bytes: bytes, isText: key.isText).value.bind(insertion.sqliteStatement, 2)
                 }

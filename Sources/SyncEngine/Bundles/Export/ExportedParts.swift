@@ -104,13 +104,10 @@ struct ExportedParts {
 
     /// The tables of rows that are sent to repair a divergence, as one group without a floor.
     ///
+    /// - parameter numbers: The numbers of the tables.
     /// - throws: ``SyncError`` of code `changedMeanwhile` when more is known of some of them than of others.
-    init(_ db: Database, _ metadata: StoreMetadata, repairing rows: [StateRows]) throws {
-        let all = try SyncedTable.loadAll(db)
-        let names = rows.map(\.table)
-        tables = all.filter { table in
-            names.contains { all.named($0, by: \.name)?.number == table.number }
-        }
+    init(_ db: Database, _ metadata: StoreMetadata, repairing numbers: Set<Int64>) throws {
+        tables = try SyncedTable.loadAll(db).filter { numbers.contains($0.number) }
         let coverage = try Coverage.load(db, metadata)
         let vectors = Set(tables.map { coverage[$0.number].known })
         guard vectors.count < 2 else { throw SyncError.changedMeanwhile }

@@ -69,10 +69,12 @@ struct StateReader {
     // MARK: Rows
 
     /// Answers a question.
-    func answer(_ question: StateQuestion) throws -> StateAnswer {
+    ///
+    /// - parameter number: The table that the question is about; nil when it is not known here.
+    func answer(_ question: StateQuestion, ofTable number: Int64?) throws -> StateAnswer {
         let metadata = store.metadata
         let coverage = try Coverage.load(db, metadata)
-        let table = try SyncedTable.loadAll(db).named(question.table, by: \.name)
+        let table = try SyncedTable.loadAll(db).first { $0.number == number }
         var answer = StateAnswer(vector: table.map { coverage[$0.number].known } ?? metadata.vector)
         if question.buckets.isEmpty {
             answer.sums = Array(repeating: DigestSum(), count: StateHasher.bucketCount)

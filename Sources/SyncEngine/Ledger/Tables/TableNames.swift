@@ -11,6 +11,9 @@ struct TableNames {
         for (table, column, name) in aliases.all where column == nil { others[name.identifierKey] = table }
     }
 
+    /// The names of all tables.
+    init(_ db: Database) throws { self.init(try SyncedTable.loadAll(db), try NameAliases(db)) }
+
     /// The number of a table, by its name and its other names.
     func number(of names: [String]) -> Int64? {
         for name in names {
@@ -19,6 +22,9 @@ struct TableNames {
         }
         return nil
     }
+
+    /// The numbers of all tables that names mean, of which those of one table mean one.
+    func numbers(of names: [String]) -> Set<Int64> { Set(names.compactMap { number(of: [$0]) }) }
 }
 
 extension TransferRequest {

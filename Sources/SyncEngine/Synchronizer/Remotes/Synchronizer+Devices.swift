@@ -114,6 +114,34 @@ extension Synchronizer {
         try peer.send(request, within: bounds, progress: progress, to: sink)
     }
 
+    /// Writes all of some rows, which repair a divergence, if a device may have all rows of their tables.
+    ///
+    /// - parameter bounds: As above.
+    package func send(
+        rows: [StateRows], within bounds: (Database) throws -> AccessBounds?,
+        to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary {
+        try peer.send(rows: rows, within: bounds, to: sink)
+    }
+
+    /// What this store holds, as digests, as far as a device may hear it; nil when it can't be compared now.
+    ///
+    /// - parameter bounds: As above.
+    package func state(
+        _ kind: StateKind, within bounds: (Database) throws -> AccessBounds?
+    ) throws -> ReplicaState? {
+        try peer.state(kind, within: bounds)
+    }
+
+    /// Answers a question about rows, if a device may have all rows of their table.
+    ///
+    /// - parameter bounds: As above.
+    package func answer(
+        _ question: StateQuestion, within bounds: (Database) throws -> AccessBounds?
+    ) throws -> StateAnswer {
+        try peer.answer(question, within: bounds)
+    }
+
     /// Applies a bundle of a device: all of it, or nothing.
     ///
     /// - parameter terms: Says in the bundle's transaction what its device may bring. It may throw.

@@ -140,11 +140,11 @@ extension HubStore {
     func prepareRows(
         _ rows: [StateRows], codec: String?, for device: Device
     ) throws -> Message.Download {
-        if let access = try access(device) { for table in rows { try access.requireAllRows(table.table) } }
         let spool = try beginSpool(for: device)
         defer { downloads.endMaking(for: device.id) }
-        let summary = try synchronizer.localPeer.send(
-            rows: rows, to: spool.sink(isCompressed: codec == Message.codec))
+        let summary = try synchronizer.send(
+            rows: rows, within: bounds(of: device, isWriting: false),
+            to: spool.sink(isCompressed: codec == Message.codec))
         try spool.finish()
         metrics.count(bundle: "out", rows: summary.rowCount, bytes: spool.byteCount)
         return try offer(spool, rowCount: summary.rowCount, to: device)
