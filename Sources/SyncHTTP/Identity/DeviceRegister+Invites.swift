@@ -150,14 +150,16 @@ extension DeviceRegister {
                     invitation with another label
                     """)
             }
-            // A key that comes again by another invitation has used up those before.
+            // A key that comes again by another invitation has used up those before. With everything it may begin as any
+            // replica; with bounds it goes on as the one that it was, of which it has what it has not sent.
             try db.execute(
                 sql: "DELETE FROM _sync_invite WHERE device = ? AND id <> ?", arguments: [Data(key), invite])
             try db.execute(
                 sql: """
-                    INSERT OR REPLACE INTO _sync_device (id, key, label, readonly, scope, at, revision)
+                    INSERT OR REPLACE INTO _sync_device (id, key, label, readonly, scope, at, revision, replica)
                     VALUES ((SELECT id FROM _sync_device WHERE key = ?1), ?1, ?2, ?3, ?4, ?5,
-                        coalesce((SELECT revision + 1 FROM _sync_device WHERE key = ?1), 0))
+                        coalesce((SELECT revision + 1 FROM _sync_device WHERE key = ?1), 0),
+                        CASE WHEN ?4 IS NOT NULL THEN (SELECT replica FROM _sync_device WHERE key = ?1) END)
                     """,
                 arguments: [
                     Data(key), label, try row.decode(Bool.self, atIndex: 2),

@@ -173,15 +173,31 @@ public struct DeviceRegister: Sendable {
                 db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_device WHERE replica = ? AND id <> ?)",
                 arguments: [Data(replica.bytes), device.id])
             guard isTaken != true, replica != own, !isKnown else {
+                let isCopy =
+                    isTaken == true || replica == own || device.replica != nil || device.bounds == nil
                 throw RemoteError(
-                    .otherReplica,
-                    "replica \(replica.shortDescription) is not this device's: was the store's file copied?")
+                    .otherReplica, isCopy ? Self.copied(replica) : Self.notNew(device, replica))
             }
             if let former = device.replica { try BundleInbox.forget(db, ofSender: former) }
             try db.execute(
                 sql: "UPDATE _sync_device SET replica = ? WHERE id = ?",
                 arguments: [Data(replica.bytes), device.id])
         }
+    }
+
+    private static func copied(_ replica: ReplicaID) -> String {
+        "replica \(replica.shortDescription) is not this device's: was the store's file copied?"
+    }
+
+    /// Why a device with bounds is refused that was no device of this server before, as after the server's store was put
+    /// back from an archive, which has no devices.
+    private static func notNew(_ device: Device, _ replica: ReplicaID) -> String {
+        """
+        replica \(replica.shortDescription) is known at the server, not as this device's, and a device that may exchange \
+        some tables or rows only begins as a new replica. To bring what it has not sent, let it exchange everything for one \
+        synchronization (at the server: syncctl device scope <store> \(device.label.debugDescription) --everything), which \
+        gives it everything, too. Or make a new store: syncctl init <store> --join <link>
+        """
     }
 
     /// Whether a device may have got an id that is known here already. One that may write everything gains nothing by it.

@@ -24,10 +24,10 @@ extension Failure {
                 error.message, hints: ["bring its changes with: syncctl pull \(name)"], status: .remoteRefused
             )
         case .otherReplica:
+            // What another invitation doesn't change, the server says how to change.
+            let hint = "enrol this store anew with: syncctl remote add \(name) - --replace"
             self.init(
-                error.message,
-                hints: ["enrol this store anew with: syncctl remote add \(name) - --replace"],
-                status: .remoteRefused)
+                error.message, hints: error.message.contains("syncctl") ? [] : [hint], status: .remoteRefused)
         case .noSuchStore, .invalidSignature, .sessionEnded: self.init(error.message, status: .remoteRefused)
         case .unsupportedVersion:
             self.init(

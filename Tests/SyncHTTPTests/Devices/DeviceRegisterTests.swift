@@ -136,6 +136,48 @@ import Testing
         #expect(code(thief) == .invalidInvite)
     }
 
+    @Test func aDeviceWithBoundsThatIsInvitedAgainGoesOnAsTheReplicaThatItWas() throws {
+        let (key, scope) = (DeviceKey().publicKey, SyncScope.tables(["note"]))
+        func invite(_ scope: SyncScope) throws -> Device {
+            let link = try register.invite(label: "till", scope: scope, address: address)
+            return try register.enrol(key: key, secret: link.secret)
+        }
+        try register.synchronizer.clone(to: stores.path("b.db"), passphrase: Passphrase("passphrase of b.db"))
+        let other = try stores.open("b.db")
+        try other.insert(1, "b")
+        _ = try register.synchronizer.run(
+            .both,
+            StoreTransport(path: stores.path("b.db"), configuration: ServedStores.configuration("b.db")))
+        let known = try other.identity().replica
+        try register.bind(invite(.everything), to: known)
+        #expect(try register.synchronizer.knows(known))
+        try register.revoke("till")
+        let again = try invite(scope)
+        #expect(again.replica == known && again.revokedMilliseconds == nil && again.scope == scope)
+        try register.bind(again, to: known)
+        #expect(code { try register.release(again) } == .malformed)
+        // Another key is another device.
+        try register.revoke("till")
+        let link = try register.invite(label: "till", scope: scope, address: address)
+        let stranger = try register.enrol(key: DeviceKey().publicKey, secret: link.secret)
+        #expect(stranger.replica == nil && code { try register.bind(stranger, to: known) } == .otherReplica)
+    }
+
+    @Test func aDeviceWithBoundsOfAServerThatForgotItHearsWhatHelps() throws {
+        try register.synchronizer.clone(to: stores.path("b.db"), passphrase: Passphrase("passphrase of b.db"))
+        let other = try stores.open("b.db")
+        try other.insert(1, "b")
+        _ = try register.synchronizer.run(
+            .both,
+            StoreTransport(path: stores.path("b.db"), configuration: ServedStores.configuration("b.db")))
+        let link = try register.invite(label: "till", scope: .tables(["note"]), address: address)
+        let device = try register.enrol(key: DeviceKey().publicKey, secret: link.secret)
+        let error = #expect(throws: RemoteError.self) {
+            try register.bind(device, to: other.identity().replica)
+        }
+        #expect(error?.code == .otherReplica && error?.message.contains("--everything") == true)
+    }
+
     @Test func anInvitationExpires() throws {
         let link = try register.invite(label: "phone", expiresAfter: 5000, address: address)
         stores.clock.advance(milliseconds: 5000)
