@@ -1,9 +1,9 @@
 import CipherStore
 import Foundation
-import SyncWire
 import Testing
 
 @testable import SyncEngine
+@testable import SyncWire
 
 @Suite struct BundleInboxTests {
     let stores: TestStores
@@ -111,6 +111,30 @@ import Testing
         limits.byteCountMax = Int64(newer[0].count + newer[1].count)
         try add(inbox(limits), newer[1], second)
         let error = #expect(throws: WireError.self) { try add(inbox(limits), newer[2], second) }
+        #expect(error?.code == .tooLarge)
+        #expect(try kept() == 0)
+    }
+
+    /// A chunk of one byte, which goes on in the next one.
+    private func chunk(_ number: UInt32) -> [UInt8] {
+        let prefix = withUnsafeBytes(of: number.littleEndian) { Array($0) } + [ChunkLayout.continued, 0]
+        var hash = BundleHash()
+        let digest = prefix.withUnsafeBytes { prefix in
+            [UInt8(0)].withUnsafeBytes { Array(hash.addChunk(prefix: prefix, body: $0)) }
+        }
+        let payload = prefix + digest + [0]
+        return [Frame.Kind.chunk.rawValue, UInt8(payload.count), 0, 0, 0] + payload
+    }
+
+    @Test func aBundleHasNoMoreChunksThanItsBytesNeed() throws {
+        let frames = try frames()
+        var limits = BundleInbox.Limits()
+        #expect(limits.chunkCountMax == 65_536)
+        limits.byteCountMax = 1 << 20
+        let state = try begin(inbox(limits), frames)
+        let some = try inbox(limits).add((0..<1024).map { chunk($0) }, to: state.identifier)
+        #expect(some.firstMissingChunk == 1024 && !some.isComplete)
+        let error = #expect(throws: WireError.self) { try add(inbox(limits), chunk(1024), state) }
         #expect(error?.code == .tooLarge)
         #expect(try kept() == 0)
     }

@@ -32,6 +32,10 @@ public struct BundleInbox: Sendable {
 
         /// Makes the default limits: 4 GiB, 4 bundles, 7 days.
         public init() {}
+
+        /// The most chunks of one bundle: each takes its time while nobody else can write, however small it is, and ours have
+        /// four times as many bytes.
+        var chunkCountMax: Int64 { max(1024, byteCountMax / (64 << 10)) }
     }
 
     /// Where the header and the end stand among the parts of a bundle; chunk n stands at n + 1.
@@ -49,7 +53,7 @@ public struct BundleInbox: Sendable {
         self.limits = limits
     }
 
-    private var database: any DatabaseWriter { synchronizer.database }
+    var database: any DatabaseWriter { synchronizer.database }
     private var environment: SyncEnvironment { synchronizer.environment }
 
     /// Begins a bundle, or goes on with it, by its header's frame.
@@ -90,7 +94,7 @@ public struct BundleInbox: Sendable {
     /// Keeps a chunk, or the end. A part that is here already changes nothing.
     ///
     /// - throws: `WireError`: a chunk that is damaged, a bundle that was not begun, or one that is
-    ///   larger than the limit, which is forgotten; `DatabaseError`.
+    ///   larger than the limit, or has far more chunks than its bytes need, which is forgotten; `DatabaseError`.
     @discardableResult
     public func add(_ frame: UnsafeRawBufferPointer, to identifier: [UInt8]) throws -> State {
         try add([Array(frame)], to: identifier)
@@ -116,10 +120,17 @@ public struct BundleInbox: Sendable {
         // Checked before the transaction, in which others wait.
         var parts: [(position: Int64, byteCount: Int)] = []
         try forEachFrame { parts.append(try Self.position(of: $0)) }
+        let isDivided = parts.contains {
+            $0.position != Self.endPosition && $0.position > limits.chunkCountMax
+        }
         var isTooLarge = false
         let state: State? = try database.write { db in
             guard let id = try Self.find(db, identifier) else {
                 throw WireError(.malformed, "the bundle was not begun, or waited too long")
+            }
+            if isDivided {
+                try Self.remove(db, "id = ?", [id])
+                return nil
             }
             var rest = parts[...]
             try forEachFrame { frame in
@@ -134,6 +145,9 @@ public struct BundleInbox: Sendable {
                 return nil
             }
             return try Self.state(db, id, identifier)
+        }
+        guard !isDivided else {
+            throw WireError(.tooLarge, "the bundle has over \(limits.chunkCountMax) chunks")
         }
         guard let state, !isTooLarge else {
             throw WireError(.tooLarge, "the bundle has over \(limits.byteCountMax) bytes")
@@ -190,28 +204,6 @@ public struct BundleInbox: Sendable {
         }
     }
 
-    /// Who sends a bundle that was begun, and how much of it is here, in bytes; nil when it was not begun.
-    package func entry(_ identifier: [UInt8]) throws -> (sender: ReplicaID, byteCount: Int)? {
-        try database.read { db in
-            let row = try Row.fetchOne(
-                db, sql: "SELECT sender, bytes FROM main._sync_inbox WHERE bundle = ?",
-                arguments: [Data(identifier)])
-            return try row.map {
-                (try StoreMetadata.identifier($0.decode(atIndex: 0)), try $0.decode(atIndex: 1))
-            }
-        }
-    }
-
-    /// Forgets what a replica has not finished, whose device goes by another identity now.
-    package static func forget(_ db: Database, ofSender sender: ReplicaID) throws {
-        try remove(db, "sender = ?", [sender.data])
-    }
-
-    /// Forgets a bundle.
-    public func forget(_ identifier: [UInt8]) throws {
-        try database.write { try Self.remove($0, "bundle = ?", [Data(identifier)]) }
-    }
-
     // MARK: Tables
 
     /// Hands out the parts of a bundle in order. Each goes when it was handed out, so that the pages that it
@@ -261,7 +253,7 @@ public struct BundleInbox: Sendable {
             arguments: [id << shift + position]) ?? false
     }
 
-    private static func remove(_ db: Database, _ condition: String, _ arguments: StatementArguments) throws {
+    static func remove(_ db: Database, _ condition: String, _ arguments: StatementArguments) throws {
         let ids = try Int64.fetchAll(
             db, sql: "SELECT id FROM _sync_inbox WHERE \(condition)", arguments: arguments)
         for id in ids {
