@@ -70,8 +70,9 @@ extension StateDigest {
     init(from reader: inout WireReader, limits: WireLimits) throws(WireError) {
         self.init()
         var columnTotal = 0
+        var nameTotal = 0
         for _ in 0..<(try reader.count(upTo: limits.tableCountMax, "tables of a digest")) {
-            let names = try reader.names(limits)
+            let names = try reader.names(limits, total: &nameTotal)
             let rows = try reader.sum()
             let count = try reader.count(upTo: limits.columnCountMax, "columns of a digest")
             columnTotal += count
@@ -80,7 +81,7 @@ extension StateDigest {
             }
             var columns: [Column] = []
             for _ in 0..<count {
-                let names = try reader.names(limits)
+                let names = try reader.names(limits, total: &nameTotal)
                 let isPresent = try reader.flag()
                 columns.append(Column(names: names, isPresent: isPresent, cells: try reader.sum()))
             }

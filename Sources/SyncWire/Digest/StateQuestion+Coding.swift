@@ -43,11 +43,12 @@ extension StateQuestion {
     /// - throws: ``WireError``.
     public init(bytes: UnsafeRawBufferPointer, limits: WireLimits = WireLimits()) throws(WireError) {
         var reader = WireReader(bytes)
-        table = try reader.names(limits)
+        var nameTotal = 0
+        table = try reader.names(limits, total: &nameTotal)
         columns = []
         buckets = []
         for _ in 0..<(try reader.count(upTo: limits.columnCountMax, "columns of a question")) {
-            let names = try reader.names(limits)
+            let names = try reader.names(limits, total: &nameTotal)
             columns.append(Column(names: names, includesValues: try reader.flag()))
         }
         for _ in 0..<(try reader.count(upTo: StateHasher.bucketCount, "buckets")) {
@@ -117,8 +118,9 @@ extension StateRows {
     ) throws(WireError) -> [StateRows] {
         var reader = WireReader(bytes)
         var selections: [StateRows] = []
+        var nameTotal = 0
         for _ in 0..<(try reader.count(upTo: limits.tableCountMax, "tables")) {
-            let names = try reader.names(limits)
+            let names = try reader.names(limits, total: &nameTotal)
             var keys: [StateRowKey] = []
             for _ in 0..<(try reader.count(upTo: Int.max, "rows")) { keys.append(try reader.rowKey()) }
             selections.append(StateRows(table: names, keys: keys))
@@ -150,9 +152,16 @@ extension WireReader {
     /// The most names of a table or column.
     private static let nameCountMax = 1000
 
-    mutating func names(_ limits: WireLimits) throws(WireError) -> [String] {
+    /// - parameter total: How many names came before in the message: an empty one takes one byte of it, and sixteen of
+    ///   memory.
+    mutating func names(_ limits: WireLimits, total: inout Int) throws(WireError) -> [String] {
         var names: [String] = []
-        for _ in 0..<(try count(upTo: Self.nameCountMax, "names")) {
+        let count = try count(upTo: Self.nameCountMax, "names")
+        total += count
+        guard total <= limits.columnTotalMax else {
+            throw WireError(.tooLarge, "the message has over \(limits.columnTotalMax) names")
+        }
+        for _ in 0..<count {
             names.append(try string(upTo: limits.nameByteCountMax))
         }
         guard !names.isEmpty else { throw WireError(.malformed, "a table or column has no name") }

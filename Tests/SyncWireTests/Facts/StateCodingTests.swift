@@ -92,6 +92,45 @@ import Testing
         }
     }
 
+    /// Empty names are short, and take sixteen times as much memory.
+    @Test func namesAreCountedInAll() throws {
+        var limits = WireLimits()
+        limits.columnTotalMax = 4
+        func code(_ body: () throws -> Void) -> WireError.Code? {
+            do {
+                try body()
+                return nil
+            } catch {
+                return (error as? WireError)?.code
+            }
+        }
+        for (more, refusal) in [(0, nil), (1, WireError.Code.tooLarge)] as [(Int, WireError.Code?)] {
+            let names = [String](repeating: "", count: 2 + more)
+            let question = StateQuestion(
+                table: ["", ""], columns: [.init(names: names, includesValues: false)]
+            ).encode()
+            let rows = StateRows.encode([
+                StateRows(table: ["", ""], keys: []), StateRows(table: names, keys: []),
+            ])
+            let state = ReplicaState(
+                vector: VersionVector(),
+                digest: StateDigest(tables: [
+                    .init(
+                        names: ["", ""], rows: DigestSum(),
+                        columns: [.init(names: names, isPresent: true, cells: DigestSum())])
+                ])
+            ).encode()
+            #expect(
+                code { _ = try question.withUnsafeBytes { try StateQuestion(bytes: $0, limits: limits) } }
+                    == refusal)
+            #expect(
+                code { _ = try rows.withUnsafeBytes { try StateRows.decode($0, limits: limits) } } == refusal)
+            #expect(
+                code { _ = try state.withUnsafeBytes { try ReplicaState(bytes: $0, limits: limits) } }
+                    == refusal)
+        }
+    }
+
     @Test func keysAreShownAsUUIDs() {
         #expect(
             Self.keys.map(\.description) == [
