@@ -24,6 +24,8 @@ package final class RemoteConnection {
 
     /// The longest answer that is a document, or a greeting.
     private static let answerByteCountMax = 17 << 20
+    /// The longest answer that says what is wrong: with 1,000 rows, each of another table.
+    private static let problemByteCountMax = 4 << 20
 
     let address: ServerAddress
     let store: StoreID
@@ -196,9 +198,16 @@ package final class RemoteConnection {
 
     private func failure(_ response: HTTPClientResponse) throws -> any Error {
         let status = Int(response.status.code)
-        let body = response.body
-        let bytes = try reached {
-            try bridge.run { Array(buffer: try await body.collect(upTo: 64 << 10)) }
+        let pieces = PieceIterator(response.body)
+        var bytes: [UInt8] = []
+        while let piece = try reached({ try bridge.run { try await pieces.next() } }) {
+            bytes += piece
+            guard bytes.count <= Self.problemByteCountMax else {
+                return RemoteError(
+                    .failed,
+                    "\(address.authority) answered with HTTP status \(status) and over \(Self.problemByteCountMax) bytes"
+                )
+            }
         }
         guard let problem = try? JSONDocument.decode(Message.Problem.self, from: bytes) else {
             return RemoteError(

@@ -96,11 +96,16 @@ package struct DeviceAccess {
     }
 
     private func refusal(_ what: String) -> SyncError {
-        SyncError(
+        let more =
+            ownNames.count > Self.namedCountMax ? " and \(ownNames.count - Self.namedCountMax) more" : ""
+        let names = ownNames.prefix(Self.namedCountMax).joined(separator: ", ") + more
+        return SyncError(
             .outsideScope,
-            "\(what) among the tables that are exchanged with this device, which are: \(ownNames.joined(separator: ", "))"
-        )
+            "\(what) among the tables that are exchanged with this device, which are: \(names)")
     }
+
+    /// So many tables are named to somebody who is refused.
+    private static let namedCountMax = 20
 
     private static func refusal(_ bound: Rows) -> SyncError {
         SyncError(
