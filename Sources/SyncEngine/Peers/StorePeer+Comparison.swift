@@ -11,8 +11,8 @@ extension StorePeer {
         _ kind: StateKind, within bounds: (Database) throws -> AccessBounds?
     ) throws -> ReplicaState? {
         func restricted(_ state: ReplicaState?, _ db: Database) throws -> ReplicaState? {
-            guard let state, let bounds = try bounds(db) else { return state }
-            return try DeviceAccess(db, bounds).restricted(state)
+            guard let bounds = try bounds(db) else { return state }
+            return try state.map(DeviceAccess(db, bounds).restricted)
         }
         // After an exchange the sums are up to date, as a rule, and nobody has to wait for a reader.
         if kind == .kept,

@@ -11,6 +11,7 @@ struct HubDevice: ServedPeer {
     func greet() throws -> Greeting {
         let greeting = try synchronizer.localPeer.greet()
         let access = try hub.access(device)
+        try hub.requireUnchanged(device)
         hub.state.withLock { state in
             state.marks[device.id] = access == nil ? SharedMakings.mark(of: greeting) : nil
         }
@@ -19,7 +20,9 @@ struct HubDevice: ServedPeer {
 
     /// How the tables are made that a device may exchange.
     func definitions() throws -> [SharedTable] {
-        try synchronizer.definitions(ofTables: device.bounds?.tables)
+        let definitions = try synchronizer.definitions(ofTables: device.bounds?.tables)
+        try hub.requireUnchanged(device)
+        return definitions
     }
 
     /// Takes in what a device says of itself.

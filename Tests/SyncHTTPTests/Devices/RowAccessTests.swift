@@ -349,6 +349,47 @@ import Testing
         }
     }
 
+    /// As while the request waited for others to write.
+    @Test func whatAnswersARequestIsWhatItsDeviceMayHaveByThen() throws {
+        let stores = try ServedStores()
+        let hub = try hub(stores)
+        let store = try HubStore(
+            hub, limits: .init(), logger: Logger(label: "test"), metrics: ServerMetrics())
+        let register = try DeviceRegister(hub)
+        let address = try ServerAddress(host: "127.0.0.1", port: 1, trust: .loopback)
+        let link = try register.invite(label: "phone", address: address)
+        let device = try register.enrol(key: DeviceKey().publicKey, secret: link.secret)
+        let peer = HubDevice(hub: store, device: device)
+        let rows = [StateRows(table: ["task"], keys: [])]
+        let question = StateQuestion(table: ["task"], columns: [])
+        _ = try peer.greet()
+        _ = try store.prepareRows(rows, codec: nil, for: device)
+        _ = try peer.answer(question)
+        #expect(try peer.state(.recomputed)?.digest.tables.count == 2)
+        try register.change("phone", scope: teams)
+        #expect(throws: SyncError.self) { try store.prepareRows(rows, codec: nil, for: device) }
+        #expect(throws: SyncError.self) { try peer.answer(question) }
+        #expect(try peer.state(.recomputed)?.digest.tables.map(\.names) == [["note"]])
+        let recipient = try ArchiveIdentity.random().recipient.description
+        // What is made for all tables, or of none that it lost, is not what it may have now, either.
+        let other = [StateRows(table: ["note"], keys: [])]
+        for makes in [
+            { _ = try peer.greet() }, { _ = try store.prepareRows(other, codec: nil, for: device) },
+            { _ = try store.prepareSnapshot(for: recipient, device) },
+        ] as [() throws -> Void] {
+            let error = #expect(throws: RemoteError.self) { try makes() }
+            #expect(error?.code == .busy)
+        }
+        try register.revoke("phone")
+        for makes in [
+            { _ = try store.prepareRows(rows, codec: nil, for: device) }, { _ = try peer.answer(question) },
+            { _ = try peer.state(.kept) }, { _ = try peer.greet() }, { _ = try peer.definitions() },
+        ] as [() throws -> Void] {
+            let error = #expect(throws: RemoteError.self) { try makes() }
+            #expect(error?.code == .revokedDevice)
+        }
+    }
+
     @Test func downloadsThatNobodyFetchesMakeRoomForThoseOfOthers() throws {
         let stores = try ServedStores()
         let hub = try hub(stores)

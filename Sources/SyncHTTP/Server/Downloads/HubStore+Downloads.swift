@@ -114,17 +114,10 @@ extension HubStore {
     /// Puts what is being made where it waits to be fetched.
     ///
     /// - parameter reach: How far it has come: beyond ``wholeByteCountMax``, unless it is whole.
-    /// - throws: ``RemoteError``: `revokedDevice`, `busy` when others had begun it, and the device may not have it any more.
+    /// - throws: ``RemoteError``: `revokedDevice`, `busy` when the device may have something else by now.
     func offer(_ making: Making, _ reach: ByteSpool.Reach, to device: Device) throws -> Message.Download {
         let (spool, rows) = (making.spool, making.rows)
-        if making.isJoined {
-            do {
-                try requireUnchanged(device)
-            } catch {
-                leave(spool, device.id)
-                throw error
-            }
-        }
+        try requireUnchanged(device, orLeave: spool)
         if rows.offer() { metrics.count(bundle: "out", rows: rows.total, bytes: spool.byteCount) }
         guard reach.isWhole else {
             let byteCount = rows.estimate(byteCount: spool.byteCount)
@@ -146,6 +139,7 @@ extension HubStore {
             rows: rows, within: bounds(of: device, isWriting: false),
             to: spool.sink(isCompressed: codec == Message.codec))
         try spool.finish()
+        try requireUnchanged(device, orLeave: spool)
         metrics.count(bundle: "out", rows: summary.rowCount, bytes: spool.byteCount)
         return try offer(spool, rowCount: summary.rowCount, to: device)
     }
@@ -172,8 +166,20 @@ extension HubStore {
             try piece.withUnsafeBytes { try spool.append($0) }
         }
         try spool.finish()
+        try requireUnchanged(device, orLeave: spool)
         metrics.count(bundle: "out", rows: 0, bytes: spool.byteCount)
         return try offer(spool, rowCount: 0, to: device)
+    }
+
+    /// Throws unless a device may still have what was made for it. It may have waited for long, and what is small comes
+    /// at once.
+    private func requireUnchanged(_ device: Device, orLeave spool: ByteSpool) throws {
+        do {
+            try requireUnchanged(device)
+        } catch {
+            leave(spool, device.id)
+            throw error
+        }
     }
 
     /// Offers a spool that is whole.

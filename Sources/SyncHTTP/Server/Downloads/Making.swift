@@ -9,8 +9,6 @@ extension HubStore {
         /// How far the store had come when it began, where a device can't say itself how far it has come then, see
         /// ``HubStore/offeredReach(_:)``.
         let reach: VersionVector?
-        /// Whether it was begun for another device, whose rights it was made by.
-        var isJoined = false
     }
 
     /// How far an export has come, and to how many devices it was offered.

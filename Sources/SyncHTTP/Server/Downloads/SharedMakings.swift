@@ -72,7 +72,7 @@ final class SharedMakings: Sendable {
             for entry in entries where entry.question == question {
                 guard let spool = entry.spool, spool.join(share) else { continue }
                 return HubStore.Making(
-                    spool: spool, rows: entry.rows, reach: entry.reach, isJoined: true)
+                    spool: spool, rows: entry.rows, reach: entry.reach)
             }
             return nil
         }
