@@ -136,7 +136,7 @@ extension DeviceRegister {
             guard try row.decode(Int64.self, atIndex: 3) > now else {
                 throw RemoteError(.invalidInvite, "the invitation has expired")
             }
-            if let user, let device = try Self.former(db, user: Array(user), for: key, now: now) {
+            if let user, let device = try former(db, user: Array(user), for: key, now: now) {
                 return device
             }
             let invite: Int64 = try row.decode(atIndex: 0)
@@ -157,13 +157,14 @@ extension DeviceRegister {
             try db.execute(
                 sql: """
                     INSERT OR REPLACE INTO _sync_device (id, key, label, readonly, scope, at, revision, replica)
-                    VALUES ((SELECT id FROM _sync_device WHERE key = ?1), ?1, ?2, ?3, ?4, ?5,
+                    VALUES (coalesce((SELECT id FROM _sync_device WHERE key = ?1),
+                            max(?6, coalesce((SELECT max(id) FROM _sync_device), 0)) + 1), ?1, ?2, ?3, ?4, ?5,
                         coalesce((SELECT revision + 1 FROM _sync_device WHERE key = ?1), 0),
                         CASE WHEN ?4 IS NOT NULL THEN (SELECT replica FROM _sync_device WHERE key = ?1) END)
                     """,
                 arguments: [
                     Data(key), label, try row.decode(Bool.self, atIndex: 2),
-                    try row.decodeIfPresent(String.self, atIndex: 5), now,
+                    try row.decodeIfPresent(String.self, atIndex: 5), now, forgotten.last,
                 ])
             try db.execute(
                 sql: "UPDATE _sync_invite SET device = ? WHERE id = ?", arguments: [Data(key), invite])
@@ -178,17 +179,16 @@ extension DeviceRegister {
     /// a replica makes room, once its time is over.
     ///
     /// - throws: ``RemoteError`` of code `invalidInvite` when the invitation is another key's.
-    private static func former(_ db: Database, user: [UInt8], for key: [UInt8], now: Int64) throws -> Device?
-    {
-        let former = try device(db, key: user)
+    private func former(_ db: Database, user: [UInt8], for key: [UInt8], now: Int64) throws -> Device? {
+        let former = try Self.device(db, key: user)
         guard let former, former.revokedMilliseconds == nil, user == key || former.replica == nil else {
             throw RemoteError(.invalidInvite, "the invitation was used already")
         }
         if user == key { return former }
         let age = now - former.enrolledMilliseconds
         // A clock that was set back far must not hold it for that long.
-        guard abs(age) >= holdMilliseconds else {
-            let minutes = (holdMilliseconds - age + 59_999) / 60_000
+        guard abs(age) >= Self.holdMilliseconds else {
+            let minutes = (Self.holdMilliseconds - age + 59_999) / 60_000
             throw RemoteError(
                 .invalidInvite,
                 """
@@ -223,11 +223,12 @@ extension DeviceRegister {
                     UPDATE _sync_invite SET device = NULL
                     WHERE device = (SELECT key FROM _sync_device WHERE id = ?)
                     """, arguments: [current.id])
-            try Self.forget(db, current)
+            try forget(db, current)
         }
     }
 
-    private static func forget(_ db: Database, _ device: Device) throws {
+    private func forget(_ db: Database, _ device: Device) throws {
+        forgotten.note(device.id)
         try db.execute(sql: "DELETE FROM _sync_device WHERE id = ?", arguments: [device.id])
         try SyncSetting.removeAll(db, ofDevice: device.id)
     }

@@ -52,6 +52,8 @@ public struct DeviceRegister: Sendable {
     static let openInviteCountMax = 1000
 
     let synchronizer: Synchronizer
+    /// The numbers of devices that were forgotten.
+    let forgotten = ForgottenNumbers()
 
     /// Makes the register of a store, whose metadata is upgraded if an older program made it.
     public init(_ synchronizer: Synchronizer) throws {
@@ -130,19 +132,27 @@ public struct DeviceRegister: Sendable {
         return device
     }
 
-    /// The devices that were revoked, or whose scope was changed: how often; nil of one that is revoked.
-    func changed() throws -> [Int64: Int64?] {
+    /// What became of a device.
+    struct Standing {
+        /// When it was enrolled: another process may give a number that was forgotten to another device.
+        let enrolledMilliseconds: Int64
+        /// How often what it may exchange was changed; nil when it is revoked.
+        let revision: Int64?
+    }
+
+    /// What became of all devices, by their numbers.
+    func standings() throws -> [Int64: Standing] {
         let rows = try synchronizer.writer.read {
             try Row.fetchAll(
-                $0,
-                sql: """
-                    SELECT id, CASE WHEN revoked IS NULL THEN revision END FROM main._sync_device
-                    WHERE revoked IS NOT NULL OR revision > 0
-                    """)
+                $0, sql: "SELECT id, at, CASE WHEN revoked IS NULL THEN revision END FROM main._sync_device")
         }
-        var changed: [Int64: Int64?] = [:]
-        for row in rows { changed[try row.decode(atIndex: 0)] = .some(try row.decodeIfPresent(atIndex: 1)) }
-        return changed
+        var standings: [Int64: Standing] = [:]
+        for row in rows {
+            standings[try row.decode(atIndex: 0)] = Standing(
+                enrolledMilliseconds: try row.decode(atIndex: 1),
+                revision: try row.decodeIfPresent(atIndex: 2))
+        }
+        return standings
     }
 
     /// Notes that a device opened a session.

@@ -21,6 +21,7 @@ final class HubFeed: Sendable {
 
     private struct Stream {
         let device: Int64
+        let enrolledMilliseconds: Int64
         /// The device's scope when the stream was opened.
         let revision: Int64
         let continuation: AsyncStream<Signal>.Continuation
@@ -79,7 +80,8 @@ final class HubFeed: Sendable {
             }
             state.lastNumber += 1
             state.streams[state.lastNumber] = Stream(
-                device: device.id, revision: device.revision, continuation: continuation)
+                device: device.id, enrolledMilliseconds: device.enrolledMilliseconds,
+                revision: device.revision, continuation: continuation)
             // Its first look tells the position. A later one ends a stream of a device that was revoked after its
             // request was read, and before this stream was known.
             if let watcher = state.watcher {
@@ -152,21 +154,33 @@ final class HubFeed: Sendable {
         }
     }
 
-    /// Ends the streams of devices that were revoked, or may exchange something else now, by whatever process: these
-    /// open a session anew, and learn of it.
+    /// Ends the streams of devices that were revoked or forgotten, or may exchange something else now, by whatever process:
+    /// these open a session anew, and learn of it.
     private func endChanged() throws {
-        let changed = try register.changed()
-        guard !changed.isEmpty else { return }
+        // A device that is enrolled after that is not in the register that is read.
+        let last = state.withLock { $0.lastNumber }
+        let standings = try register.standings()
         state.withLock { state in
-            for (number, stream) in state.streams {
-                guard let revision = changed[stream.device], revision != stream.revision else { continue }
-                let error =
-                    revision == nil
-                    ? RemoteError(.revokedDevice, "the device was revoked")
-                    : RemoteError(.sessionEnded, "what the device may exchange was changed")
-                Self.end(&state, number, error)
+            for (number, stream) in state.streams where number <= last {
+                if let error = Self.reason(standings[stream.device], toEnd: stream) {
+                    Self.end(&state, number, error)
+                }
             }
         }
+    }
+
+    private static func reason(_ standing: DeviceRegister.Standing?, toEnd stream: Stream) -> RemoteError? {
+        guard let standing else {
+            return RemoteError(
+                .unknownDevice, "the device took its enrolment back, or another one took its place")
+        }
+        guard let revision = standing.revision else {
+            return RemoteError(.revokedDevice, "the device was revoked")
+        }
+        guard revision == stream.revision, standing.enrolledMilliseconds == stream.enrolledMilliseconds else {
+            return RemoteError(.sessionEnded, "what the device may exchange was changed")
+        }
+        return nil
     }
 
     private func signal(_ signal: Signal) {

@@ -125,7 +125,7 @@ final class HubStore: Sendable {
 
     private static func present(_ db: Database, _ device: Device) throws -> Device {
         let now = try DeviceRegister.device(db, id: device.id)
-        guard let now, now.revokedMilliseconds == nil else {
+        guard let now, now.keyFingerprint == device.keyFingerprint, now.revokedMilliseconds == nil else {
             throw RemoteError(.revokedDevice, "the device \(device.label.debugDescription) was revoked")
         }
         return now

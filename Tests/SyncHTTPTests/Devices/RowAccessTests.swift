@@ -349,6 +349,35 @@ import Testing
         }
     }
 
+    @Test func aDeviceThatTookItsEnrolmentBackLeavesNothingToTheNextOne() throws {
+        let stores = try ServedStores()
+        let hub = try hub(stores)
+        let store = try HubStore(
+            hub, limits: .init(), logger: Logger(label: "test"), metrics: ServerMetrics())
+        let address = try ServerAddress(host: "127.0.0.1", port: 1, trust: .loopback)
+        let link = try store.register.invite(label: "phone", address: address)
+        let first = try store.register.enrol(key: DeviceKey().publicKey, secret: link.secret)
+        try hub.add("a", (0..<9000).map { _ in UUID().uuidString }.joined())
+        let request = TransferRequest(base: VersionVector())
+        let download = try store.prepareChanges(request, for: first)
+        #expect(store.downloads.byteCount > 0)
+        try store.release(first)
+        #expect(store.state.withLock { $0.downloads.isEmpty })
+        let second = try store.register.enrol(key: DeviceKey().publicKey, secret: link.secret)
+        #expect(second.id > first.id)
+        #expect(throws: RemoteError.self) { try store.download(download.download, of: second) }
+        // What was let in before is done for nobody.
+        let error = #expect(throws: RemoteError.self) { try store.prepareChanges(request, for: first) }
+        #expect(error?.code == .revokedDevice)
+        // Nor where another process gave the number away.
+        try hub.writer.write {
+            try $0.execute(
+                sql: "UPDATE _sync_device SET id = ? WHERE id = ?", arguments: [first.id, second.id])
+        }
+        #expect(throws: RemoteError.self) { try store.prepareChanges(request, for: first) }
+        #expect(throws: RemoteError.self) { try store.requireUnchanged(first) }
+    }
+
     /// As while the request waited for others to write.
     @Test func whatAnswersARequestIsWhatItsDeviceMayHaveByThen() throws {
         let stores = try ServedStores()

@@ -52,6 +52,26 @@ import Testing
         #expect(feed.streamCount == 1)
     }
 
+    /// Its invitation lets the next device in, which may have another one's rights.
+    @Test func aDeviceThatTookItsEnrolmentBackHearsNothingMore() async throws {
+        let stores = try ServedStores()
+        let hub = try stores.create("hub.db", rows: 1)
+        let store = try HubStore(
+            hub, limits: limits, logger: .init(label: "test"), metrics: ServerMetrics())
+        defer { store.feed.endAll() }
+        let register = store.register
+        let secret = try register.inviteForTests("a")
+        let device = try register.enrol(key: [UInt8](repeating: 1, count: 32), secret: secret)
+        let former = try store.feed.open(device)
+        try store.release(device)
+        let next = try register.enrol(key: [UInt8](repeating: 2, count: 32), secret: secret)
+        #expect(next.id > device.id)
+        let open = try store.feed.open(next)
+        #expect(await end(of: former.signals)?.code == .unknownDevice)
+        #expect(store.feed.streamCount == 1 && store.feed.deviceStreamCounts == [next.id: 1])
+        store.feed.close(open.number)
+    }
+
     @Test func aLookThatFailedIsRepeated() async throws {
         let stores = try ServedStores()
         let hub = try stores.create("hub.db", rows: 1)

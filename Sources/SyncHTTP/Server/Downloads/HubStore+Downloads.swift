@@ -230,6 +230,18 @@ extension HubStore {
         }
     }
 
+    /// Takes a device's enrolment back, and forgets what is remembered of it, see ``DeviceRegister/release(_:)``.
+    func release(_ device: Device) throws {
+        try register.release(device)
+        let ended = state.withLock { state in
+            (state.shown[device.id], state.marks[device.id], state.rates[device.id]) = (nil, nil, nil)
+            (state.parts.offered[device.id], state.parts.taken[device.id]) = (nil, nil)
+            return state.downloads.removeValue(forKey: device.id)
+        }
+        if let ended { leave(ended.spool, device.id) }
+        feed.look()
+    }
+
     func endDownload(_ id: String, of device: Device) {
         let ended = state.withLock { state -> Download? in
             guard state.downloads[device.id]?.id == id else { return nil }

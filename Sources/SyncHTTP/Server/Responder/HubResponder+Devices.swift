@@ -28,7 +28,7 @@ extension HubResponder {
         case (.post, 1, "devices"): return try await enrol(request, context, store)
         case (.delete, 2, "devices") where path[1] == "self":
             let signed = try await admit(request, store, upTo: 0, held)
-            try await onThread { try signed.store.register.release(signed.device) }
+            try await onThread { try signed.store.release(signed.device) }
             logger.notice(
                 "a device took its enrolment back",
                 metadata: ["device": "\(LogText.printable(signed.device.label))"])
