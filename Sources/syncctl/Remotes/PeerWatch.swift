@@ -122,6 +122,7 @@ final class PeerWatch {
     private struct Position: Equatable {
         var known: [VersionVector] = []
         var entries: [Int64] = []
+        var members: [MembershipPosition?] = []
         var files: [String] = []
     }
 
@@ -134,6 +135,8 @@ final class PeerWatch {
             let reach = try synchronizer.reach()
             position.known.append(reach.known)
             position.entries.append(reach.lastEntry)
+            // A removal is to be sent at once, though no row has changed.
+            position.members.append(try synchronizer.membership.position())
         }
         if let folder = ready.folder { position.files = Self.listing(folder) }
         return position

@@ -14,7 +14,7 @@ struct WatchCommand: ParsableCommand {
         discussion: """
             Runs until Ctrl-C or SIGTERM, and prints a line when it has connected, when rows were \
             exchanged, and when the connection broke; it connects anew by itself, later each time. What \
-            other programs write to the store is noticed too. With --json, each line is a document.
+            other programs write to the store is noticed too, and so is what is said there of members. With --json, each line is a document.
 
             A server and a relay tell of changes at once, and so does another store of this machine. A folder is \
             looked at every two seconds, a bucket and a store that ssh reaches twice a minute. Without --remote it \

@@ -99,6 +99,39 @@
             #expect(result.status == 0)
         }
 
+        @Test func whatIsSaidOfMembersIsSentThoughNoRowHasChanged() throws {
+            let own = ["--passphrase-file", place.secret("a")]
+            let words = [
+                "--remote", "dir:" + place.path("shared"), "--remote-passphrase-file", place.secret("c"),
+            ]
+            try place.succeed(["member", "found", place.path("a.db"), "--as", "anna"] + own)
+            try place.succeed(["sync", place.path("a.db"), "--create", "--cost", "14"] + words + own)
+            func files(_ suffix: String) -> Int {
+                (FileManager.default.enumerator(atPath: place.path("shared"))?.allObjects ?? [])
+                    .filter { ($0 as? String)?.hasSuffix(suffix) == true }.count
+            }
+            let (all, statements) = (files(""), files(".statements"))
+            var (hasWritten, hasSaid, hasLooked) = (false, false, false)
+            var quiet = ContinuousClock.now
+            let end = ContinuousClock.now + .seconds(120)
+            let result = try watch("a.db", "a", words) {
+                let now = ContinuousClock.now
+                if !hasWritten {
+                    hasWritten = true
+                    try insert("a.db", "a", 10..<12)
+                } else if !hasLooked, files("") > all {
+                    // It looks once more after what it has sent itself.
+                    (hasLooked, quiet) = (true, now + .seconds(5))
+                } else if hasLooked, !hasSaid, now >= quiet {
+                    hasSaid = true
+                    try place.succeed(
+                        ["member", "invite", place.path("a.db"), "--label", "ben"] + own)
+                }
+                return files(".statements") > statements || now >= end
+            }
+            #expect(result.status == 0 && hasSaid && ContinuousClock.now < end, "\(result.output)")
+        }
+
         @Test func aFolderThatVanishesIsNotBegunAnew() throws {
             let words = [
                 "--remote", "dir:" + place.path("shared"), "--remote-passphrase-file", place.secret("c"),

@@ -31,6 +31,16 @@ enum StatementLedger {
         return id
     }
 
+    /// What is another one after each statement that a store has said or heard: the founding one and the newest. nil in a store
+    /// without members.
+    static func position(_ db: Database) throws -> MembershipPosition? {
+        guard let founding = try founding(db) else { return nil }
+        let last = try db.rows(
+            "SELECT name, id FROM _sync_statement ORDER BY id DESC LIMIT 1"
+        ) { row -> (StatementID, Int64) in (try name(in: row, at: 0), try row.decodeStrictly(atIndex: 1)) }
+        return MembershipPosition(founding: founding, last: last.first?.0, number: last.first?.1 ?? 0)
+    }
+
     /// Notes which statement founded the membership. Statements of another one are forgotten.
     static func setFounding(_ db: Database, _ founding: StatementID) throws {
         if try self.founding(db) != founding { try removeAll(db) }
@@ -158,4 +168,14 @@ enum StatementLedger {
                 arguments: [Data(statement.id.bytes), Data(statement.bytes), milliseconds])
         }
     }
+}
+
+/// How far a store is in what was said about members.
+package struct MembershipPosition: Equatable, Sendable {
+    /// The statement that founded the membership.
+    let founding: StatementID
+    /// The one that was said or heard last.
+    let last: StatementID?
+    /// Its number in the store.
+    let number: Int64
 }

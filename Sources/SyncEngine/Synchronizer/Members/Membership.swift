@@ -91,6 +91,11 @@ public struct Membership: Sendable {
     /// Who takes part, as far as it is known here; nil for a database without members.
     public func state() throws -> MembershipState? { try record()?.state }
 
+    /// How far this store is in what was said about members, which is quickly asked; nil for a database without members.
+    package func position() throws -> MembershipPosition? {
+        try synchronizer.database.read { try StatementLedger.position($0) }
+    }
+
     func record() throws -> MembershipRecord? {
         try synchronizer.database.read { try MembershipRecord.load($0, StoreMetadata.require($0).store) }
     }
