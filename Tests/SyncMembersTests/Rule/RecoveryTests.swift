@@ -64,6 +64,9 @@ import Testing
         #expect(state.role(of: winner) == .admin && state.members[loser.member] == nil)
         #expect(state.uncounted[lost.id] == .otherRecovery(won.id))
         #expect(state.uncounted[byLoser.id] == .authorityLost(through: lost.id))
+        for (person, isLost) in [(winner, false), (loser, true), (carol, true)] {
+            #expect(state.isLostToOtherRecovery(person.keys.card.id) == isLost)
+        }
         // Whoever recovers later, knowing one of them only, takes that one along.
         let third = try club.person()
         let upon = try club.recovers(third, after: byLoser)

@@ -191,7 +191,9 @@ import Testing
         try place.succeed(["member", "remove", place.path("a.db"), "anna", "--last-admin"] + own("a"))
         let file = try place.folder.writePassphrase(key, to: "recovery")
         let wrong = try place.folder.writePassphrase(String(key.reversed()), to: "wrong")
-        let words = ["member", "recover", place.path("a.db"), "--as", "anna again", "--recovery-key-file"]
+        let words = [
+            "member", "recover", place.path("a.db"), "--as", "anna again", "--offline", "--recovery-key-file",
+        ]
         let refused = try place.run(words + [wrong] + own("a"))
         #expect(refused.status == 1 && !refused.errors.contains(key), "\(refused.errors)")
         let recovered = try place.succeed(words + [file, "--new-key", "--json"] + own("a"))
@@ -212,7 +214,11 @@ import Testing
             #expect(try members().isEmpty)
             let key = try place.folder.writePassphrase(found(), to: "recovery")
             let recover =
-                ["member", "recover", place.path("a.db"), "--recovery-key-file", key, "--new-key"] + own("a")
+                [
+                    "member", "recover", place.path("a.db"), "--offline", "--recovery-key-file", key,
+                    "--new-key",
+                ]
+                + own("a")
             #expect(try CommandRunner.runHere(recover, output: "/dev/full").status == 1)
             #expect(try members().count == 1)
             // The former one counts still.
@@ -271,7 +277,9 @@ import Testing
         let again = try place.run(["member", "found", place.path("a.db")] + own("a"))
         #expect(again.status == 14 && again.output.isEmpty, "\(again.output)")
         let key = try place.folder.writePassphrase(MembershipRecoveryKey().text, to: "other")
-        let words = ["member", "recover", place.path("a.db"), "--recovery-key-file", key, "--new-key"]
+        let words = [
+            "member", "recover", place.path("a.db"), "--offline", "--recovery-key-file", key, "--new-key",
+        ]
         let refused = try place.run(words + own("a"))
         #expect(refused.status == 14 && refused.output.isEmpty, "\(refused.output)")
     }

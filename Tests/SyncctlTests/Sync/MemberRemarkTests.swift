@@ -73,7 +73,8 @@ import Testing
         let key = try place.folder.writePassphrase(text, to: "recovery")
         try sync("a.db", "a")
         let words = ["member", "recover", place.path("a.db"), "--as", "anna again", "--recovery-key-file"]
-        let recovered = try place.succeed(words + [key] + own("a"))
+        let remote = ["--remote-passphrase-file", place.secret("c")]
+        let recovered = try place.succeed(words + [key] + remote + own("a"))
         #expect(recovered.errors.contains("syncctl member remove"))
         #expect(recovered.output.contains("is a device of anna again now"), "\(recovered.output)")
         let renewed = try place.succeed(words + [key, "--new-key"] + own("a"))

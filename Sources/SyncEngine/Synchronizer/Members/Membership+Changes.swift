@@ -47,6 +47,13 @@ extension Membership {
 
     /// Makes this store the device of a new admin, by the key that the founding printed.
     ///
+    /// Synchronize first, with `.pull` at least, and at once afterwards: of two recoveries that did not know each other one counts, and
+    /// whom the other one let in is out, its admin too.
+    ///
+    /// Another key keeps stores that know of it from taking this one. It does not end what somebody can do who has this one and reaches
+    /// the place: that one can sign recoveries as if before, any number of them, and the other key does not count any more. Against
+    /// that, begin anew in another place: ``foundAnew(_:recoveryKey:)``.
+    ///
     /// - parameters:
     ///     - key: The recovery key.
     ///     - name: What the new admin is called.
@@ -64,7 +71,7 @@ extension Membership {
     }
 
     /// Makes this store the device of a new admin, and another recovery key count, which its owner has already: so no end of
-    /// the program can lose it.
+    /// the program can lose it. Synchronize first, and at once afterwards: ``recover(by:as:renewingKey:)``.
     ///
     /// - parameters:
     ///     - key: The recovery key.

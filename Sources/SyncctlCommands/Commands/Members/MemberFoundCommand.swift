@@ -69,10 +69,25 @@ struct MemberFoundCommand: ParsableCommand {
 struct MemberRecoverCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "recover", abstract: "Become an admin by the recovery key.",
-        usage: "syncctl member recover <store> --recovery-key-file <file> [--as <name>] [<options>]",
+        usage:
+            "syncctl member recover <store> --recovery-key-file <file> [--as <name>] [--offline] [<options>]",
         discussion: """
-            For when no admin is left, or none can be reached. The store becomes a device of a new member, who is an \
-            admin. --new-key makes another recovery key count from then on, for when others may have seen the old one.
+            For when no admin is left, or none can be reached. The store becomes a device of a new member, who is an admin.
+
+            First it asks the relays, folders and buckets that the store knows, or the one that --remote names, what was said of \
+            members meanwhile, and it is refused where none tells: of two uses of the key that did not know each other one counts, \
+            and whom the other one let in is out, its admin too. --offline asks nobody. Synchronize at once afterwards, for \
+            the same reason.
+
+            With --new-key another recovery key counts from then on, and a store that has heard of that takes the old one no \
+            more. It does not end what somebody can do who has the old key and reaches the place: that one can say that it \
+            was used before, any number of times, and the new key does not count any more. Against that, begin anew in a \
+            new channel or folder: syncctl member found --replace.
+
+            EXAMPLES:
+              syncctl member recover notes.db --recovery-key-file key.txt --as anna
+              syncctl member recover notes.db --recovery-key-file key.txt \\
+                --remote dir:/media/stick/notes --remote-passphrase-file pw2
             """)
 
     @OptionGroup var options: StoreOptions
@@ -91,6 +106,11 @@ struct MemberRecoverCommand: ParsableCommand {
     @Flag(name: .customLong("new-key"), help: "Make another recovery key, and print it once.")
     var makesNewKey = false
 
+    @Flag(help: "Ask no remote what was said of members meanwhile.")
+    var offline = false
+
+    @OptionGroup(title: "Remote") var remote: RemoteOptions
+
     @OptionGroup var global: GlobalOptions
 
     private struct Document: Encodable {
@@ -101,14 +121,23 @@ struct MemberRecoverCommand: ParsableCommand {
         let recoveryKey: String?
     }
 
+    func validate() throws {
+        if offline && remote.given != nil {
+            throw ValidationError("--offline asks no remote, so it excludes --remote")
+        }
+    }
+
     func run() throws {
         try CommandContext.run(global) { context in
             try StoreFileCheck.requireStore(options.store)
             let name = try MemberNames.own(name)
             let words = try PassphraseFile.text(of: file, name: "recovery key file \(file)")
             let key = try MembershipRecoveryKey(words)
-            let synchronizer = try Synchronizer(existing: context.open(options))
-            let membership = synchronizer.membership
+            let store = ExchangedStore(options, context)
+            let membership = try store.synchronizer().membership
+            if try !offline && membership.state() != nil {
+                try HeardStatements(store: store, remote: remote).hear()
+            }
             let wasMember = try membership.role() != nil
             // With a key that does not count nothing is made, and no other key is shown.
             if let counting = try membership.state()?.recovery, counting != key.card {
@@ -123,7 +152,7 @@ struct MemberRecoverCommand: ParsableCommand {
                 try context.print(
                     Document(store: options.store, name: name.text, recoveryKey: nil),
                     text: PrintableText.escaped("\(options.store) is a device of \(name) now, who is admin"))
-                if wasMember { noteFormerMember(context) }
+                try conclude(store, wasMember: wasMember)
                 return .success
             }
             let shown = try ShownRecoveryKey(printedBy: context) {
@@ -134,12 +163,20 @@ struct MemberRecoverCommand: ParsableCommand {
             }
             context.note("this store is a device of \(name) now, who is admin")
             context.note(MemberNames.recoveryNote)
-            if wasMember { noteFormerMember(context) }
+            context.note(
+                "whoever has seen the former key, and reaches the place, can still use it as if before; against that, begin anew in a new channel or folder: syncctl member found \(CommandWords.path(options.store)) --replace"
+            )
+            try conclude(store, wasMember: wasMember)
             return .success
         }
     }
 
-    private func noteFormerMember(_ context: CommandContext) {
+    private func conclude(_ opened: ExchangedStore, wasMember: Bool) throws {
+        let context = opened.context
+        let command = try opened.synchronizer().synchronizationCommand(store: options.store)
+        context.note(
+            "synchronize at once, before the key is used elsewhere: \(command)")
+        guard wasMember else { return }
         let store = CommandWords.path(options.store)
         context.note(
             "the member whose device it was before stays one; see: syncctl member list \(store), and: syncctl member remove \(store) <name>"

@@ -100,11 +100,7 @@ extension Synchronizer {
         all: Bool, store: String, _ options: RemoteOptions, takesAll: Bool = true
     ) throws -> [ChosenRemote] {
         let servers = try serverNames()
-        let remembered = try rememberedRemotes()
-        let relays = try relayNames().filter { !servers.contains($0) }
-        let known =
-            servers.map { ChosenRemote(server: $0) } + relays.map { ChosenRemote(relay: $0) }
-            + remembered.map { ChosenRemote($0) }
+        let known = try allRemotes(servers)
         if all {
             guard known.isEmpty else { return known }
             throw Failure.usage(
@@ -125,5 +121,20 @@ extension Synchronizer {
                 ])
         }
         return try known.map(options.applied)
+    }
+
+    /// The relays, folders and buckets that the store knows, where what is said of members goes.
+    ///
+    /// - parameter options: How one is reached, where there is only one.
+    /// - throws: A ``Failure`` where an option does not go with it.
+    func knownPlaces(_ options: RemoteOptions) throws -> [ChosenRemote] {
+        let places = try allRemotes(serverNames()).filter { SharedPlace($0.argument) != nil }
+        return places.count == 1 ? try places.map(options.applied) : places
+    }
+
+    private func allRemotes(_ servers: [String]) throws -> [ChosenRemote] {
+        let relays = try relayNames().filter { !servers.contains($0) }
+        return try servers.map { ChosenRemote(server: $0) } + relays.map { ChosenRemote(relay: $0) }
+            + rememberedRemotes().map { ChosenRemote($0) }
     }
 }

@@ -40,7 +40,8 @@ extension FolderSession {
         guard members.role != nil else {
             // What it said before it knew may count, such as that somebody else is removed.
             try statements?.push(members.record, through: folder, of: greeting.replica, peer)
-            report.unsent = try unsent(.removed, contents.reachable(), greeting)
+            let isLost = members.record.state.isLostToOtherRecovery(device.card.id)
+            report.unsent = try unsent(isLost ? .otherRecovery : .removed, contents.reachable(), greeting)
             return false
         }
         if !members.isWritten(greeting.replica, by: device.card.id) || members.record.makesEpoch {

@@ -8,6 +8,8 @@ public struct UnsentChanges: Equatable, Sendable, CustomStringConvertible {
         case role(MemberRole)
         /// Its device or its member was removed.
         case removed
+        /// Its member came by a use of the recovery key, in whose place another use counts that did not know it.
+        case otherRecovery
         /// It is no device of a member.
         case noDevice
         /// There is no content key that may be used, and it may not make one, or can't.
@@ -32,6 +34,11 @@ public struct UnsentChanges: Equatable, Sendable, CustomStringConvertible {
         return switch reason {
         case .role(let role): "\(what): your role is \(role)"
         case .removed: "\(what): this store's member or device was removed"
+        case .otherRecovery:
+            """
+            \(what): another use of the recovery key counts in the place of the one by which this store's member came; use the key \
+            again, now that both are known, or ask an admin for an invitation
+            """
         case .noDevice: "\(what): this store is no device of a member; ask an admin for an invitation"
         case .noEpoch: "\(what): there is no key to write with until somebody who may write has synchronized"
         case .someTables:
