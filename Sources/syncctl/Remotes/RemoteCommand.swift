@@ -118,7 +118,10 @@ struct RemoteAddCommand: ParsableCommand {
 
             The link of syncctl share lets a store that is there already into the channel of a relay, and makes it a device of \
             the member whom it is for, unless it is a member's already. With --replace, it takes the place of the relay of \
-            that name: so does a store learn the certificate of a relay that was set up anew.
+            that name: so does a store learn the certificate of a relay that was set up anew. A member's store is not let in by \
+            a link of other members of its database, who were founded apart from those that it knows: with \
+            --replace-members, it goes over to them, and nothing that was said of members here counts any more. Be sure by \
+            whom the link is.
             """)
 
     @OptionGroup var options: StoreOptions
@@ -133,6 +136,11 @@ struct RemoteAddCommand: ParsableCommand {
 
     @Flag(help: "Take the place of an enrolment with this name or this server, or of the relay of this name.")
     var replace = false
+
+    @Flag(
+        name: .customLong("replace-members"),
+        help: "Go over from the members that the store knows to those whom the link is by.")
+    var replacesMembers = false
 
     @OptionGroup var global: GlobalOptions
 
@@ -158,6 +166,10 @@ struct RemoteAddCommand: ParsableCommand {
     }
 
     private func addServer(_ link: InviteLink, _ context: CommandContext) throws {
+        guard !replacesMembers else {
+            throw Failure.usage(
+                "--replace-members goes with the link of syncctl share, and this one is a server's")
+        }
         let name = name ?? RemoteBook.defaultName
         let synchronizer = try Synchronizer(existing: context.open(options))
         if !replace { try refuseReplacement(in: RemoteBook(synchronizer), link, name) }
@@ -169,7 +181,8 @@ struct RemoteAddCommand: ParsableCommand {
     }
 
     private func addRelay(_ text: String, _ context: CommandContext) throws {
-        let enrolment = try RelayEnrolment(text, name: name ?? RelayBook.defaultName, replaces: replace)
+        let enrolment = try RelayEnrolment(
+            text, name: name ?? RelayBook.defaultName, replaces: replace, replacesMembers: replacesMembers)
         let synchronizer = try Synchronizer(existing: context.open(options))
         let relay = try enrolment.enrol(synchronizer, store: options.store, context)
         try context.print(

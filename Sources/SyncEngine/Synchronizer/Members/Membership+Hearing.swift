@@ -13,12 +13,12 @@ extension Membership {
     /// Files that could not be read before are read again.
     ///
     /// - parameter mailbox: The place that keeps the files.
-    /// - returns: Whether it holds something that was said in this membership, and the passphrase opens it.
+    /// - returns: Whether it holds something that was said in this membership, and the passphrase opens it; and what could not be used.
     /// - throws: ``SyncError`` of code `notMember` when the passphrase opens nothing of what was read there before; `StoreError`,
     ///   ``MailboxError``, `DatabaseError`.
-    package func hear(through mailbox: MailboxTransport) throws -> Bool {
+    package func hear(through mailbox: MailboxTransport) throws -> (isHeard: Bool, remarks: [String]) {
         let (peer, name) = (synchronizer.peer, mailbox.mailbox.name)
-        guard try peer.hasMembers() else { return false }
+        guard try peer.hasMembers() else { return (false, []) }
         let store = try peer.store()
         mailbox.expectFiles(of: store)
         var statements = try FolderStatements(mailbox, FolderContents.replicas(in: mailbox))
@@ -42,7 +42,8 @@ extension Membership {
                 for entry in waiting { try StatementFiles.remove(db, mailbox: name, entry.path) }
             }
         }
-        guard try statements.pull(peer) != nil else { return false }
-        return statements.isOpened && statements.entries.values.contains { !$0.held.isEmpty }
+        let isKnown = try statements.pull(peer) != nil
+        let holdsSome = statements.entries.values.contains { !$0.held.isEmpty }
+        return (isKnown && statements.isOpened && holdsSome, statements.remarks)
     }
 }

@@ -40,6 +40,16 @@ extension Membership {
         return store
     }
 
+    /// Whether this store is a device of a member already, among others than those whom an invitation is by: members of its database
+    /// who were founded apart from them. Neither takes in what the others write.
+    ///
+    /// - parameter invitation: What ``invite(_:as:)`` made.
+    /// - throws: `SyncError` of code `damagedMetadata`; `DatabaseError`.
+    package func isApart(from invitation: MembershipInvitation) throws -> Bool {
+        guard let known = try position()?.founding, known != invitation.founding else { return false }
+        return try role() != nil
+    }
+
     /// Whether this store became a device of its member by an invitation.
     ///
     /// - parameter invitation: What ``invite(_:as:)`` made.

@@ -62,9 +62,10 @@ struct HeardStatements {
         try place.require(creates: nil)
         let opened = try place.open(
             store: store.options.store, remote, context, synchronizer: store.synchronizer)
-        let hasHeard = try store.synchronizer().membership.hear(through: opened.transport)
+        let (isHeard, remarks) = try store.synchronizer().membership.hear(through: opened.transport)
+        for remark in remarks { context.note(remark) }
         for words in try opened.relay?.conclude() ?? [] { context.note("\(chosen.name): \(words)") }
-        guard hasHeard else {
+        guard isHeard else {
             throw Failure(
                 "\(place.location) holds nothing that was said of these members, or the passphrase does not open it",
                 status: .remoteRefused)

@@ -114,6 +114,11 @@ struct MemberAcceptCommand: ParsableCommand {
             if replace {
                 try membership.acceptAnew(invitation, through: opened.transport)
             } else {
+                guard try !membership.isApart(from: invitation) else {
+                    throw Failure.refused(
+                        "this store is a member's device already, and the invitation is by members who were founded apart from those",
+                        hints: ["go over to them, if you know who they are, with: --replace"])
+                }
                 try membership.accept(invitation, through: opened.transport)
             }
             let role = try membership.role()

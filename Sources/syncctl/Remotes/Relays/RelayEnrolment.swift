@@ -11,13 +11,15 @@ struct RelayEnrolment {
     let name: String
     /// Whether what the store knows by that name is given up.
     let replaces: Bool
+    /// Whether a member's store goes over to members who were founded apart from those that it knows.
+    let replacesMembers: Bool
 
     /// Reads a link.
     ///
     /// - throws: A ``Failure`` for what is none.
-    init(_ text: String, name: String, replaces: Bool) throws {
+    init(_ text: String, name: String, replaces: Bool, replacesMembers: Bool) throws {
         joining = try RelayJoining(text)
-        (self.name, self.replaces) = (name, replaces)
+        (self.name, self.replaces, self.replacesMembers) = (name, replaces, replacesMembers)
     }
 
     /// Uses the link up, and synchronizes through the channel. The store knows the relay then.
@@ -48,7 +50,10 @@ struct RelayEnrolment {
             // One that has two names already gets no third: either of them may be replaced.
             if former?.channel.id != channel.id { try refuseSecondName(of: channel, in: book, store) }
             // A member's device stays what it is, so nothing else would find that out.
-            if let membership { try synchronizer.membership.requireStore(of: membership) }
+            if let membership {
+                try synchronizer.membership.requireStore(of: membership)
+                try refuseOtherMembers(membership, synchronizer, store)
+            }
             relay = try Network.opened(known, of: synchronizer, context).relay
             try book.save(known)
             isSaved = true
@@ -135,6 +140,19 @@ struct RelayEnrolment {
             ])
     }
 
+    /// Two who have founded members of one database apart would meet in the channel, and exchange nothing.
+    private func refuseOtherMembers(
+        _ membership: MembershipInvitation, _ synchronizer: Synchronizer, _ store: String
+    ) throws {
+        guard !replacesMembers, try synchronizer.membership.isApart(from: membership) else { return }
+        throw Failure(
+            "this store is a member's device already, and the members whom the link is by were founded apart from those; the link was not used",
+            hints: [
+                "go over to them, if you know who they are: syncctl remote add \(CommandWords.path(store)) - --replace-members; nothing that was said here of members counts then",
+                "or let them go over to the members of this store, by a link of syncctl share",
+            ], status: .remoteRefused)
+    }
+
     /// Makes the store a device of the member whom the link is for, unless it is a member's already.
     ///
     /// - returns: Whether it is that member's device now, so that nobody else can become one by the link.
@@ -145,6 +163,10 @@ struct RelayEnrolment {
         guard let membership else { return false }
         // An earlier try may have ended before the store knew the relay.
         guard try !synchronizer.membership.hasAccepted(membership) else { return true }
+        if try replacesMembers && synchronizer.membership.isApart(from: membership) {
+            try synchronizer.membership.acceptAnew(membership, through: relay.transport)
+            return true
+        }
         guard try synchronizer.membership.role() == nil else {
             context.note(
                 "this store is a member's device already and stays that; nobody becomes the member whom the link is for"

@@ -20,7 +20,8 @@ import Testing
         let (old, new) = (try club.stranger("old"), try club.stranger("new"))
         try recover(new, as: "new")
         try club.sync(new)
-        #expect(try old.synchronizer.membership.hear(through: club.folder.transport))
+        let heard = try old.synchronizer.membership.hear(through: club.folder.transport)
+        #expect(heard.isHeard && heard.remarks.isEmpty)
         try recover(old, as: "old")
         try club.settle(old, new, club.anna)
         let state = try #require(try club.anna.synchronizer.membership.state())
@@ -50,8 +51,8 @@ import Testing
         let path = club.stores.path("empty")
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
         let empty = FolderTransport(path: path, passphrase: try Passphrase("folder"), cost: .minimum)
-        let hasHeard = try club.anna.synchronizer.membership.hear(through: empty.transport)
-        #expect(!hasHeard)
+        let heard = try club.anna.synchronizer.membership.hear(through: empty.transport)
+        #expect(!heard.isHeard)
     }
 
     @Test func underAWrongPassphraseNothingIsHeardAndNothingPassesForDamaged() throws {
@@ -65,9 +66,10 @@ import Testing
         }
         // One that has read nothing there yet can't tell a wrong passphrase from files of strangers.
         let late = try club.stranger("late")
-        let hasHeard = try late.synchronizer.membership.hear(through: wrong.transport)
-        #expect(!hasHeard)
-        #expect(try club.anna.synchronizer.membership.hear(through: club.folder.transport))
+        let unheard = try late.synchronizer.membership.hear(through: wrong.transport)
+        #expect(!unheard.isHeard)
+        let heard = try club.anna.synchronizer.membership.hear(through: club.folder.transport)
+        #expect(heard.isHeard)
         let state = try #require(try club.anna.synchronizer.membership.state())
         #expect(state.members.values.contains { $0.name.text == "new" })
     }

@@ -95,6 +95,8 @@ struct FolderStatements {
         guard !reading.files.isEmpty || !gone.isEmpty else { return record }
         guard peer.canWrite else {
             note(reading, record.state, at: now)
+            let own = try peer.database.read { try StoreMetadata.require($0).replicaID() }
+            remarks += reading.remarksOfOtherFoundings(record.state, own)
             return record
         }
         reading.takeAgain()
@@ -103,6 +105,8 @@ struct FolderStatements {
             for path in gone { try StatementFiles.remove(db, mailbox: mailbox, path) }
             take(&reading, &current)
             note(reading, current.state, at: now)
+            remarks += try reading.remarksOfOtherFoundings(
+                current.state, StoreMetadata.require(db).replicaID())
             try current.save(db, reading.fresh, at: now)
             for file in reading.files {
                 guard let entry = entries[file.path.description] else { continue }
@@ -240,7 +244,10 @@ struct FolderStatements {
         for file in reading.files {
             let held = file.names.filter { state.statements[$0] != nil }
             let strangeCount = file.names.intersection(reading.strange).count
-            let waits = file.isDamaged || held.count < file.names.count - strangeCount
+            // What is of other members never counts here.
+            let isOfOthers = held.isEmpty && reading.isOfOtherMembers(file)
+            let isWaiting = !isOfOthers && held.count < file.names.count - strangeCount
+            let waits = file.isDamaged || isWaiting
             entries[file.path.description] = StatementFiles.Entry(
                 path: file.path.description, byteCount: file.byteCount,
                 triedMilliseconds: waits ? max(1, now) : 0, held: held.sorted(), isOpened: file.isOpened)

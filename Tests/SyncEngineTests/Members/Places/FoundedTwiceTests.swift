@@ -1,0 +1,72 @@
+import CipherStore
+import Foundation
+import SyncMembers
+import Testing
+
+@testable import SyncEngine
+
+/// Members of one database who were founded apart.
+@Suite struct FoundedTwiceTests {
+    private let words = "founded twice"
+
+    private func remarks(_ report: FolderReport) -> [String] { report.remarks.filter { $0.contains(words) } }
+
+    @Test func twoFoundersWhoMeetAreToldOfEachOtherOnce() throws {
+        let stores = try TestStores()
+        let folder = FolderTransport(
+            path: stores.path("shared"), passphrase: try Passphrase("folder"), cost: .minimum)
+        let first = try stores.create()
+        let second = try stores.clone(first, as: "b.db")
+        _ = try first.synchronizer.membership.found(MemberName("anna"))
+        _ = try second.synchronizer.membership.found(MemberName("ben"))
+        for replica in [first, second] { try replica.insert(1, "of one") }
+        _ = try first.synchronizer.run(.both, folder)
+        let ofSecond = remarks(try second.synchronizer.run(.both, folder))
+        #expect(ofSecond.count == 1 && ofSecond.first?.contains("'anna'") == true, "\(ofSecond)")
+        #expect(ofSecond.first?.contains("member accept --replace") == true)
+        let ofFirst = remarks(try first.synchronizer.run(.both, folder))
+        #expect(ofFirst.count == 1 && ofFirst.first?.contains("'ben'") == true, "\(ofFirst)")
+        // It is said once, and the files are not read again each hour.
+        for replica in [first, second] {
+            stores.clock.advance(milliseconds: 7_200_000)
+            let again = try replica.synchronizer.run(.both, folder)
+            #expect(remarks(again).isEmpty)
+            let entries = try replica.synchronizer.database.read {
+                try StatementFiles.load($0, mailbox: folder.transport.mailbox.name)
+            }
+            let waitCount = entries.values.filter(\.waits).count
+            #expect(entries.count == 2 && waitCount == 0)
+        }
+    }
+
+    @Test func whoFoundsAnewIsNotToldOfWhatWasBefore() throws {
+        let club = try MemberStores()
+        let ben = try club.join("ben")
+        try club.settle(ben, club.anna)
+        try club.anna.synchronizer.membership.foundAnew(
+            MemberName("anna"), recoveryKey: MembershipRecoveryKey())
+        let ofAnna = remarks(try club.sync(club.anna))
+        #expect(ofAnna.isEmpty, "\(ofAnna)")
+        let invitation = try club.anna.synchronizer.membership.invite(MemberName("ben"), as: .writer)
+        try club.sync(club.anna)
+        let isApart = try ben.synchronizer.membership.isApart(from: invitation)
+        #expect(isApart)
+        try ben.synchronizer.membership.acceptAnew(invitation, through: club.folder.transport)
+        let isApartStill = try ben.synchronizer.membership.isApart(from: invitation)
+        #expect(!isApartStill)
+        let ofBen = remarks(try club.sync(ben))
+        #expect(ofBen.isEmpty, "\(ofBen)")
+    }
+
+    @Test func aFewFoundingsOfStrangersAreTold() throws {
+        let club = try MemberStores()
+        for number in 0..<6 {
+            let stranger = try club.stranger("stranger\(number)")
+            try stranger.synchronizer.membership.foundAnew(
+                MemberName("stranger \(number)"), recoveryKey: MembershipRecoveryKey())
+            try club.sync(stranger)
+        }
+        let told = remarks(try club.sync(club.anna))
+        #expect(told.count == 3, "\(told)")
+    }
+}
