@@ -63,7 +63,6 @@ extension FolderSession {
         }
         try statements?.push(members.record, through: folder, of: greeting.replica, peer)
         guard let current = members.record.current else {
-            let waiting = try unsent(.noEpoch, contents.reachable(), greeting)
             let state = members.record.state
             if members.record.makesEpoch, state.heads.count > MembershipLimits.parentCountMax,
                 state.hasRoomBesideRemovals
@@ -71,10 +70,12 @@ extension FolderSession {
                 report.remarks.append(
                     "so much was said of members at once that it takes another synchronization")
             }
+            let reason = members.record.reasonOfMissingKey
+            let waiting = try unsent(reason, contents.reachable(), greeting)
             // A key, which the head waits for, would not send a reader's own changes. Without any, it has nothing to send.
-            let isReader = members.role == .reader
-            report.unsent = isReader ? UnsentChanges(count: waiting.count, reason: .role(.reader)) : waiting
-            if isReader, waiting.count == 0 { report.unsent = nil }
+            let isForGood = reason == .noEpoch && members.role == .reader
+            report.unsent = isForGood ? UnsentChanges(count: waiting.count, reason: .role(.reader)) : waiting
+            if isForGood, waiting.count == 0 { report.unsent = nil }
             return false
         }
         folder = folder.writing(in: current.epoch)

@@ -14,6 +14,9 @@ public struct UnsentChanges: Equatable, Sendable, CustomStringConvertible {
         case noDevice
         /// There is no content key that may be used, and it may not make one, or can't.
         case noEpoch
+        /// The content key that the members use is wrapped for it, and what was wrapped is another one: by whose device, where
+        /// that is known. Nothing new can be read either, until somebody else makes the next key.
+        case keyWrong(by: MemberName?)
         /// It has changes of other replicas in some tables only, and what it writes says the same of all.
         case someTables
     }
@@ -41,11 +44,28 @@ public struct UnsentChanges: Equatable, Sendable, CustomStringConvertible {
             """
         case .noDevice: "\(what): this store is no device of a member; ask an admin for an invitation"
         case .noEpoch: "\(what): there is no key to write with until somebody who may write has synchronized"
+        case .keyWrong(let maker):
+            """
+            \(what), and nothing new can be read: the key that the members use was not wrapped for this store as it should be, by \
+            \(maker.map { "\($0)" } ?? "somebody"); ask an admin, whose next invitation, removal or lowered role brings another key
+            """
         case .someTables:
             """
             \(what): this replica has changes of other replicas in some tables only; it writes once their other changes have \
             come, or synchronize all tables with a store
             """
         }
+    }
+}
+
+extension MembershipRecord {
+    /// Why this store has no key to write with, and may make none.
+    var reasonOfMissingKey: UnsentChanges.Reason {
+        guard let current = state.currentEpoch, keyring[current] == nil, let device,
+            let statement = state.statements[current]?.statement, case .epoch(let epoch) = statement.kind,
+            epoch.recipients.recipients.contains(device.card.id)
+        else { return .noEpoch }
+        let maker = state.devices[statement.issuer.card.id].flatMap { state.members[$0.member]?.name }
+        return .keyWrong(by: maker)
     }
 }
