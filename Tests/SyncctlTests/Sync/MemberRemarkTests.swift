@@ -77,11 +77,11 @@ import Testing
         let recovered = try place.succeed(words + [key] + remote + own("a"))
         #expect(recovered.errors.contains("syncctl member remove"))
         #expect(recovered.output.contains("is a device of anna again now"), "\(recovered.output)")
-        let renewed = try place.succeed(words + [key, "--new-key"] + own("a"))
+        let renewed = try place.succeed(words + [key, "--new-key"] + remote + own("a"))
         #expect(renewed.errors.contains("a device of anna again now, who is admin"), "\(renewed.errors)")
         let next = try place.folder.writePassphrase(
             renewed.output.trimmingCharacters(in: .newlines), to: "next")
-        let document = try place.succeed(words + [next, "--json"] + own("a")).document()
+        let document = try place.succeed(words + [next, "--json"] + remote + own("a")).document()
         #expect(document["role"] as? String == "admin" && document["name"] as? String == "anna again")
         let result = try sync("a.db", "a")
         #expect(result.errors.contains("another member") && !result.errors.contains("is a copy"))
