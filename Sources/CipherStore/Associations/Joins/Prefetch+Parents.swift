@@ -9,7 +9,7 @@ extension Prefetch {
         guard let table = path[0].relation.source.tableName else { return [:] }
         let names = columns.map { "t.\($0.right.quotedDatabaseIdentifier)" }
         // With a sign, a value has no type of its own, and is compared as an argument is.
-        let conditions = names.enumerated().map { index, name in "\(name) = +p.k\(index)" }
+        let conditions = names.enumerated().map { index, name in "\(name) = +grdb_keys.k\(index)" }
         let keyNames = columns.indices.map { ", k\($0)" }.joined()
         let marks = "(" + Array(repeating: "?", count: columns.count + 1).joined(separator: ", ") + ")"
         var parents: [[DatabaseValue]: Set<Int>] = [:]
@@ -22,8 +22,8 @@ extension Prefetch {
             let rows = try Row.fetchAll(
                 db,
                 sql: """
-                    WITH p(number\(keyNames)) AS (VALUES \(Array(repeating: marks, count: batch.count).joined(separator: ", ")))
-                    SELECT p.number, \(names.joined(separator: ", ")) FROM p
+                    WITH grdb_keys(number\(keyNames)) AS (VALUES \(Array(repeating: marks, count: batch.count).joined(separator: ", ")))
+                    SELECT grdb_keys.number, \(names.joined(separator: ", ")) FROM grdb_keys
                     JOIN \(table.quotedDatabaseIdentifier) AS t ON \(conditions.joined(separator: " AND "))
                     """,
                 arguments: StatementArguments(values))

@@ -13,6 +13,14 @@ private struct Meter: TableRecord {
 
 private struct Reading: TableRecord {}
 
+private struct Region: TableRecord {
+    static let places = hasMany(Place.self).forKey("places")
+}
+
+private struct Place: TableRecord {
+    static let databaseTableName = "p"
+}
+
 /// Rows that belong together although their keys are not written in the same way.
 @Suite struct EqualKeyTests {
     private func makeQueue() throws -> DatabaseQueue {
@@ -48,6 +56,22 @@ private struct Reading: TableRecord {}
             let request = Meter.orderByPrimaryKey().including(all: Meter.readings)
             let counts = try Row.fetchAll(db, request).map { $0.prefetchedRows["readings"]?.count }
             #expect(counts == [2, 1])
+        }
+    }
+
+    @Test func rowsOfATableWithAShortNameAreFetched() throws {
+        let queue = try DatabaseQueue()
+        try queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE region (code TEXT COLLATE NOCASE PRIMARY KEY);
+                    CREATE TABLE p (name TEXT, region TEXT COLLATE NOCASE REFERENCES region);
+                    INSERT INTO region VALUES ('FR'), ('de');
+                    INSERT INTO p VALUES ('Paris', 'fr');
+                    """)
+            let request = Region.order(Column("code")).including(all: Region.places)
+            let counts = try Row.fetchAll(db, request).map { $0.prefetchedRows["places"]?.count }
+            #expect(counts == [0, 1])
         }
     }
 }
