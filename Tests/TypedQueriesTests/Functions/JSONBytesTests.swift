@@ -118,6 +118,47 @@ private struct Album: Table {
         }
     }
 
+    @Test func elementsThatMayBeAbsentAreBytes() throws {
+        try withAlbum { db throws in
+            let photos = Album.leftJoin(Album.columns.photos.jsonEach()) { $1.value.eq(photo) }
+            let parts = Album.leftJoin(Album.columns.parts.jsonEach()) { $1.value.eq(bytes) }
+            let found = try photos.select { $1.value }.fetchAll(db)
+            #expect(found == [photo])
+            let foundParts = try parts.select { $1.value }.fetchAll(db)
+            #expect(foundParts == [bytes])
+            let counts = [
+                try photos.where { $1.value.eq(photo) }.fetchCount(db),
+                try parts.where { $1.value.neq(bytes) }.fetchCount(db),
+            ]
+            #expect(counts == [1, 0])
+            let none = Album.leftJoin(Album.columns.photos.jsonEach()) { $1.value.eq(Data([8])) }
+            let absent = try none.select { $1.value }.fetchAll(db)
+            #expect(absent == [nil])
+        }
+    }
+
+    @Test func elementsUnderAnotherNameAreBytes() throws {
+        enum Other: AliasName {}
+        try withAlbum { db throws in
+            let photos = Album.join(Album.columns.photos.jsonEach().as(Other.self)) { $1.value.eq(photo) }
+            let found = try photos.select { $1.value }.fetchAll(db)
+            #expect(found == [photo])
+            let parts = Album.join(Album.columns.parts.jsonEach().as(Other.self)) { $1.value.eq(bytes) }
+            let foundParts = try parts.select { $1.value }.fetchAll(db)
+            #expect(foundParts == [bytes])
+            let perhaps = Album.leftJoin(Album.columns.photos.jsonEach().as(Other.self)) {
+                $1.value.eq(photo)
+            }
+            let foundPerhaps = try perhaps.select { $1.value }.fetchAll(db)
+            #expect(foundPerhaps == [photo])
+            let partsPerhaps = Album.leftJoin(Album.columns.parts.jsonEach().as(Other.self)) {
+                $1.value.eq(bytes)
+            }
+            let foundPartsPerhaps = try partsPerhaps.select { $1.value }.fetchAll(db)
+            #expect(foundPartsPerhaps == [bytes])
+        }
+    }
+
     @Test func whatIsNotBytesIsAnErrorWhenItIsRead() throws {
         try withAlbum { db throws in
             try db.execute(

@@ -34,16 +34,50 @@ extension JSONElements: JSONElementTable {
     public typealias ElementValue = Value
 }
 
+extension TableAlias: JSONElementTable where Base: JSONElementTable {
+    /// The type of the elements.
+    public typealias ElementValue = Base.ElementValue
+}
+
 extension TableAlias.TableColumns where Base: JSONElementTable, Base.ElementValue.QueryUnwrapped == UUID {
     /// The element. JSON has identifiers in upper case; they are stored and bound in lower case.
     public var value: SQLQueryExpression<Base.ElementValue> {
-        SQLQueryExpression(TableColumn<QueryValue, Base.ElementValue>("value").queryFragment.ignoringCase)
+        elementOutOfJSON()
     }
 }
 
 extension Optional.TableColumns where Wrapped: JSONElementTable, Wrapped.ElementValue.QueryUnwrapped == UUID {
     /// The element, or NULL where there is none. JSON has identifiers in upper case; they are stored and bound in lower case.
     public var value: SQLQueryExpression<Wrapped.ElementValue?> {
-        SQLQueryExpression(TableColumn<QueryValue, Wrapped.ElementValue?>("value").queryFragment.ignoringCase)
+        elementOutOfJSON()
+    }
+}
+
+extension TableAlias.TableColumns where Base: JSONElementTable, Base.ElementValue.QueryUnwrapped == Data {
+    /// The element. JSON has it as a text in Base64.
+    public var value: SQLQueryExpression<Base.ElementValue> { elementOutOfJSON() }
+}
+
+extension TableAlias.TableColumns where Base: JSONElementTable, Base.ElementValue.QueryUnwrapped == [UInt8] {
+    /// The element. JSON has it as an array of numbers.
+    public var value: SQLQueryExpression<Base.ElementValue> { elementOutOfJSON() }
+}
+
+extension Optional.TableColumns where Wrapped: JSONElementTable, Wrapped.ElementValue.QueryUnwrapped == Data {
+    /// The element, or NULL where there is none. JSON has it as a text in Base64.
+    public var value: SQLQueryExpression<Data?> { elementOutOfJSON() }
+}
+
+extension Optional.TableColumns
+where Wrapped: JSONElementTable, Wrapped.ElementValue.QueryUnwrapped == [UInt8] {
+    /// The element, or NULL where there is none. JSON has it as an array of numbers.
+    public var value: SQLQueryExpression<[UInt8]?> { elementOutOfJSON() }
+}
+
+extension TableDefinition {
+    /// The element as values of its type are stored and compared.
+    fileprivate func elementOutOfJSON<Value: QueryRepresentable>() -> SQLQueryExpression<Value> {
+        SQLQueryExpression(
+            TableColumn<QueryValue, Value>("value").queryFragment.takenOutOfJSON(as: Value.self))
     }
 }
