@@ -56,9 +56,11 @@ import TypedQueries
             var number = 48_213.5
             var limit = Double.infinity
             var days: [String: Date] = [:]
+            var limits: [String: Double] = [:]
         }
         let date = Date(timeIntervalSince1970: 482_130_000_000)
         try withStore { (db) throws in
+            let limits: [String: Double] = ["48213": .infinity]
             let reading = #expect(throws: QueryDecodingFailure.self) {
                 try SQLQueryExpression("SELECT 48213", as: Int8.self).fetchOne(db)
             }
@@ -74,12 +76,26 @@ import TypedQueries
                     )
                     .fetchOne(db)
                 },
+                #expect(throws: QueryBindingError.self) {
+                    try Values(
+                        Measurement.JSONRepresentation(queryOutput: Measurement(limit: 1, limits: limits))
+                    )
+                    .fetchOne(db)
+                },
+                #expect(throws: QueryBindingError.self) {
+                    try Values([String: Double].JSONRepresentation(queryOutput: limits)).fetchOne(db)
+                },
+                #expect(throws: QueryBindingError.self) {
+                    try Values([Measurement].JSONRepresentation(queryOutput: [Measurement()])).fetchOne(db)
+                },
                 #expect(throws: QueryBindingError.self) { try Values(UInt64.max).fetchOne(db) },
                 #expect(throws: QueryBindingError.self) { try Values(date).fetchOne(db) },
             ].map { $0?.description }
             #expect(
                 writing == [
                     "the value can't be written as JSON at limit", "the date is not in the years 0 to 9999",
+                    "the value can't be written as JSON at limits", "the value can't be written as JSON",
+                    "the value can't be written as JSON at limit",
                     "the integer is greater than what SQLite can store",
                     "the date is not in the years 0 to 9999",
                 ])

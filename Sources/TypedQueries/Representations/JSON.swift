@@ -113,13 +113,20 @@ enum JSONCoding {
         }
     }
 
-    /// Why a value has no JSON. The error of the encoder may hold the value.
+    /// Why a value has no JSON. The error of the encoder may hold the value, and its path the keys of dictionaries.
     private static func reason(_ error: any Error) -> QueryBindingError {
         if let reason = error as? QueryBindingError { return reason }
         var place = ""
-        if case .invalidValue(_, let context)? = error as? EncodingError, !context.codingPath.isEmpty {
-            place = " at " + context.codingPath.map(\.stringValue).joined(separator: ".")
+        if case .invalidValue(_, let context)? = error as? EncodingError {
+            let names = context.codingPath.filter(isDeclared).map(\.stringValue)
+            if !names.isEmpty { place = " at " + names.joined(separator: ".") }
         }
         return QueryBindingError("the value can't be written as JSON\(place)")
+    }
+
+    /// Whether a key is the name of a property: a case that holds nothing. Any other may be a value, or a position.
+    private static func isDeclared(_ key: any CodingKey) -> Bool {
+        let mirror = Mirror(reflecting: key)
+        return mirror.displayStyle == .enum && mirror.children.isEmpty
     }
 }
