@@ -123,10 +123,13 @@ struct CommandLineUsage {
 
     /// What is said where such a word stands in place of a value: the parser takes it for an option.
     private func numberHints(_ message: String) -> [String] {
-        guard message.hasPrefix("Missing value"), let word = words.first(where: Self.isNegative) else {
-            return []
-        }
-        return ["\(word) is taken for an option: numbers and times are not negative"]
+        // Missing value for '--row <key>'
+        guard let option = message.prefixMatch(of: /Missing value for '(-[^ ']+)/)?.output.1,
+            let word = zip(words, words.dropFirst()).first(where: { $0 == option && Self.isNegative($1) })?.1
+        else { return [] }
+        return [
+            "\(word) is taken for an option: numbers and times are not negative, and anything else is written as \(option)=\(word)"
+        ]
     }
 
     /// How a name is written that begins with a dash.

@@ -116,6 +116,17 @@ import Testing
         #expect(!result.errors.contains("begins with a dash"), "\(result.errors)")
     }
 
+    /// A key or a name can look like a number below 0.
+    @Test(arguments: ["--row", "--table", "--by"]) func aNegativeValueIsWrittenBehindItsOption(
+        option: String
+    ) throws {
+        let result = try CommandRunner.runHere(["log", place.path("none.db"), option, "-5"])
+        #expect(result.status == 64, "\(result.errors)")
+        #expect(result.errors.contains("is written as \(option)=-5"), "\(result.errors)")
+        let written = try CommandRunner.runHere(["log", place.path("none.db"), "\(option)=-5"])
+        #expect(written.status == 10, "\(written.errors)")
+    }
+
     @Test func errorsOfTheParserHaveTheFormOfAllOthers() throws {
         let result = try place.run(["status"])
         #expect(result.status == 64)
