@@ -1,6 +1,8 @@
 /// Finds the rows that others belong to, by the foreign keys of these.
 ///
 /// SQLite compares keys by the collation and the type of a column, so that a foreign key can belong to rows from whose keys it differs.
+/// One that is written as one of the keys belongs to the row of this key alone, also where others equal it: most foreign keys are written
+/// so, and none of them needs a query.
 package struct KeyOwners {
     /// The rows that one belongs to, by the positions of their keys.
     package enum Owners {
@@ -46,7 +48,8 @@ package struct KeyOwners {
     /// Finds out which rows one belongs to.
     ///
     /// - parameter foreignKey: What the row refers to.
-    /// - returns: None also for a row that a former query has found already.
+    /// - returns: The row whose key is the same, before those whose keys SQLite takes for equal. None also for a row that a former
+    ///   query has found already.
     /// - throws: A ``DatabaseError``.
     package mutating func owners(of foreignKey: [DatabaseValue], _ db: Database) throws -> Owners {
         if areOfSeveralQueries { found.insert(foreignKey) }
