@@ -46,15 +46,17 @@ extension CommandContext {
     }
 
     /// Says that a store can't be written, if so, for a command that opens any store for reading only.
-    func noteObstacle(toWriting path: String) {
+    ///
+    /// - parameter deed: What the command did with it instead.
+    func noteObstacle(toWriting path: String, _ deed: String = "opened for reading only") {
         guard let obstacle = FileObstacle.find(path) else { return }
-        noteReading(path, Failure.systemText(obstacle.code))
+        noteReading(path, Failure.systemText(obstacle.code), deed)
     }
 
-    private func noteReading(_ path: String, _ reason: String?) {
-        noteAtEnd(
-            "\(path) can't be written (\(reason ?? "for an unknown reason")), and was opened for reading only"
-        )
+    private func noteReading(
+        _ path: String, _ reason: String?, _ deed: String = "opened for reading only"
+    ) {
+        noteAtEnd("\(path) can't be written (\(reason ?? "for an unknown reason")), and was \(deed)")
     }
 }
 

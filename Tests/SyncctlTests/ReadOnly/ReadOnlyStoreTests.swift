@@ -66,6 +66,8 @@
             let result = try run(words.filter { !$0.hasPrefix("--") } + [store] + options)
             #expect(result.status == 0 || (words == ["doctor"] && result.status == 3), "\(result.errors)")
             #expect(result.errors.contains("\(store) can't be written"), "\(result.errors)")
+            let deed = words[0] == "verify" ? "was checked as it is" : "was opened for reading only"
+            #expect(result.errors.contains(deed), "\(result.errors)")
             #expect(try files() == before)
         }
 

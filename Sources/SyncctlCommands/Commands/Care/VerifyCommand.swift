@@ -106,7 +106,8 @@ struct VerifyCommand: ParsableCommand {
             if isArchive { return try verifyArchive(context) }
             let secret = try context.storeSecret(options)
             Interruption.listen()
-            context.noteObstacle(toWriting: options.store)
+            // Where it can't be read either, it was not opened, which the report says.
+            context.noteObstacle(toWriting: options.store, "checked as it is")
             return try show(check(secret, context), context)
         }
     }
