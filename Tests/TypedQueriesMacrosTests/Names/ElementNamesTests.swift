@@ -146,6 +146,11 @@ struct ElementNamesTests {
             }
             let keys = try named.select { $1.key }.fetchAll(db)
             #expect(keys == [1])
+            let perhaps = Typed.Visit.leftJoin(Typed.Visit.columns.guests.jsonEach().as(Other.self)) { _, _ in
+                true
+            }
+            let foundKeys = try perhaps.where { $1.value.eq(guest) }.select { $1.key }.fetchAll(db)
+            #expect(foundKeys == [1])
         }
     }
 }
