@@ -44,7 +44,7 @@ struct CounterFold {
     /// A row that was inserted begins with what it holds now: nobody has seen it before. A row that was replaced goes
     /// on with what is parked of a counter that is not here, since its writer could not write that.
     private func beginRows(_ known: [SyncedTable]) throws {
-        let isNew = "sid = \(metadata.selfNumber) AND oseq > \(metadata.folded)"
+        let isNew = "r.sid = \(metadata.selfNumber) AND r.oseq > \(metadata.folded)"
         try CounterStore.removeParts(db, ofRowsWhere: isNew)
         for table in known {
             guard let counters = tables[table.number] else { continue }

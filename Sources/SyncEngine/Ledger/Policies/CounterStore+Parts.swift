@@ -36,15 +36,17 @@ extension CounterStore {
 
     /// Forgets the bases and shares of rows that begin anew.
     ///
-    /// - parameter isNew: The condition for these rows, on columns of `_sync_row`.
+    /// - parameter isNew: The condition for these rows `r` of the metadata, as SQL.
     static func removeParts(_ db: Database, ofRowsWhere isNew: String) throws {
-        try db.execute(sql: "DELETE FROM _sync_part WHERE r IN (SELECT r FROM _sync_row WHERE \(isNew))")
+        try db.execute(
+            sql: "DELETE FROM _sync_part WHERE r IN (SELECT r.r FROM _sync_row AS r WHERE \(isNew))")
     }
 
     /// Takes what rows hold that were inserted for the bases of a counter. These are few, of all that the table has, so they are
     /// found by the condition alone.
     ///
-    /// - parameter isNew: The condition for these rows, which begins with a column of `_sync_row`.
+    /// - parameter isNew: The condition for these rows `r` of the metadata, as SQL. Each column of it names its table, for the
+    ///   user's may have one of the same name.
     static func begin(
         _ db: Database, _ column: SyncedTable.Column, in table: SyncedTable, ofRowsWhere isNew: String
     ) throws {
@@ -53,7 +55,7 @@ extension CounterStore {
                 INSERT OR REPLACE INTO _sync_part (r, col, val)
                 SELECT r.r, \(column.number), t.\(column.name.quotedDatabaseIdentifier) FROM _sync_row AS r
                 CROSS JOIN \(table.qualifiedName) AS t ON \(table.keyMatch("r.pk", of: "t"))
-                WHERE r.\(isNew) AND +r.tbl = \(table.number) AND r.cl & 1
+                WHERE \(isNew) AND +r.tbl = \(table.number) AND r.cl & 1
                 """)
     }
 
@@ -61,7 +63,7 @@ extension CounterStore {
     ///
     /// - parameters:
     ///     - column: The number of the counter.
-    ///     - isNew: The condition for these rows, which begins with a column of `_sync_row`.
+    ///     - isNew: The condition for these rows `r` of the metadata, as SQL.
     static func beginParked(
         _ db: Database, _ column: Int, of table: Int64, ofRowsWhere isNew: String
     ) throws {
@@ -70,7 +72,7 @@ extension CounterStore {
                 INSERT OR REPLACE INTO _sync_part (r, col, val)
                 SELECT r.r, s.col, s.val FROM _sync_row AS r
                 CROSS JOIN _sync_shadow AS s ON s.tbl = r.tbl AND s.pk = r.pk AND s.col = \(column)
-                WHERE r.\(isNew) AND +r.tbl = \(table) AND r.cl & 1
+                WHERE \(isNew) AND +r.tbl = \(table) AND r.cl & 1
                 """)
     }
 

@@ -58,7 +58,7 @@ import Testing
             try statistics.store(db)
             let table = try #require(SyncedTable.loadAll(db).first)
             let column = try #require(table.presentColumns.first { $0.name == "stars" })
-            let isNew = "sid = 1 AND oseq > 2"
+            let isNew = "r.sid = 1 AND r.oseq > 2"
             let found = try inserts(db) {
                 try CounterStore.begin(db, column, in: table, ofRowsWhere: isNew)
                 try CounterStore.beginParked(db, column.number, of: table.number, ofRowsWhere: isNew)
