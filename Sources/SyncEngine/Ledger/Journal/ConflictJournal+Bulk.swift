@@ -31,7 +31,7 @@ extension ConflictJournal {
     /// Adds values of this replica, which nobody knows the time of, that lose against those of peers.
     ///
     /// The rows come first, and their key loses its type (see ``SyncedTable/untypedKey(of:)``): SQLite would read all rows that
-    /// are known of the table for each of them.
+    /// are known of the table for each of them. They have no order: SQLite would hold all values in memory to sort them.
     ///
     /// - parameters:
     ///     - value: The value, as SQL over the rows.
@@ -50,7 +50,6 @@ extension ConflictJournal {
                 \(rows) CROSS JOIN _sync_row AS r ON r.tbl = :table AND r.pk = +\(key)
                 LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = :column
                 WHERE \(condition)
-                ORDER BY +r.pk
                 """,
             arguments: ["now": milliseconds, "table": table, "column": column])
     }

@@ -60,7 +60,9 @@ extension Parking {
     /// Keeps the values of a column that is about to be dropped, except those that are missing and were never written.
     /// What is parked already is newer than the table.
     ///
-    /// The order is fixed: by old statistics of either table, SQLite would read all rows of one for each row of the other.
+    /// The order is fixed: by old statistics of either table, SQLite would read all rows of one for each row of the other. The keys
+    /// come first, out of their index `k`, so that values are written in the order in which they are stored, one at a time. A sorter
+    /// would hold all of them in memory, and so would a look into the table that is written to.
     ///
     /// - parameter isMissing: Whether the table `t` has no value of its own, as SQL.
     static func keepDropped(
@@ -70,14 +72,12 @@ extension Parking {
         try db.execute(
             sql: """
                 UPDATE _sync_shadow SET why = :why WHERE tbl = :table AND col = :column;
-                INSERT INTO _sync_shadow (tbl, pk, col, val, why)
-                SELECT :table, r.pk, :column, t.\(name), :why
-                FROM \(table.qualifiedName) AS t
-                CROSS JOIN _sync_row AS r ON r.tbl = :table AND r.pk = \(table.untypedKey(of: "t")) AND r.cl & 1
-                LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = :column
-                WHERE (NOT \(isMissing) OR c.r IS NOT NULL)
-                  AND NOT EXISTS (SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = :table AND s.pk = r.pk AND s.col = :column)
-                ORDER BY +r.pk;
+                INSERT OR IGNORE INTO _sync_shadow (tbl, pk, col, val, why)
+                SELECT :table, k.pk, :column, t.\(name), :why
+                FROM _sync_row AS k CROSS JOIN _sync_row AS r ON r.r = k.r AND r.cl & 1
+                CROSS JOIN \(table.qualifiedName) AS t ON \(table.keyMatch("k.pk", of: "t"))
+                LEFT JOIN _sync_cell AS c ON c.r = k.r AND c.col = :column
+                WHERE k.tbl = :table AND (NOT \(isMissing) OR c.r IS NOT NULL);
                 """,
             arguments: [
                 "table": table.number, "column": column.number, "why": KeptReason.dropped,
