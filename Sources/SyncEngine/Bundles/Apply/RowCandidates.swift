@@ -22,8 +22,7 @@ struct RowCandidates {
             db,
             sql: """
                 SELECT pk FROM _sync_left WHERE tbl = ?1 UNION SELECT pk FROM _sync_shadow WHERE tbl = ?1
-                UNION SELECT r.pk FROM _sync_original AS o CROSS JOIN _sync_row AS r ON r.r = o.r
-                WHERE r.tbl = ?1 AND o.col = ?2
+                UNION \(Self.rowsWithOriginals(db))
                 """, arguments: [number, partial.column])
         let column = table.table.columns.first { $0.number == partial.column && $0.isPresent }
         guard !partial.wantsEverything, table.table.hasRows, let column else {
@@ -48,6 +47,22 @@ struct RowCandidates {
                         WHERE w.val IS +t.\(name) COLLATE BINARY AND typeof(w.val) = typeof(t.\(name)))
                     """))
         return keys.map(OwnedValue.make)
+    }
+
+    /// Up to how many originals, of all tables, are read to find those of one.
+    static let originalsReadMax = 1000
+
+    /// Selects the keys of rows of a table, the first argument, with an original of a column, the second one.
+    ///
+    /// There is no index of tables in the originals. So a few are read, and of many each row of the table looks for its own.
+    static func rowsWithOriginals(_ db: Database) throws -> String {
+        let count = try Int.fetchOne(
+            db, sql: "SELECT count(*) FROM (SELECT 1 FROM _sync_original LIMIT \(originalsReadMax + 1))")
+        let source =
+            (count ?? 0) > originalsReadMax
+            ? "_sync_row AS r CROSS JOIN _sync_original AS o ON o.r = r.r"
+            : "_sync_original AS o CROSS JOIN _sync_row AS r ON r.r = o.r"
+        return "SELECT r.pk FROM \(source) WHERE r.tbl = ?1 AND o.col = ?2"
     }
 
     /// Whether a row is not among those that are held. One that left by what somebody else wrote, and

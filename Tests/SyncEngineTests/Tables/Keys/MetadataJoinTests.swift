@@ -123,6 +123,33 @@ import Testing
         }
     }
 
+    /// Each row of a table looks for its own where the store has many of other tables.
+    @Test(
+        arguments: OldStatistics.allCases,
+        [0, RowCandidates.originalsReadMax - 2, RowCandidates.originalsReadMax])
+    func originalsAreReadWhereTheyAreFew(_ statistics: OldStatistics, others: Int) throws {
+        try create().queue.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO _sync_original (r, col, hlc, sid, val) SELECT r, 0, 1, 1, 'mine' FROM _sync_row WHERE pk < \(k(3));
+                    INSERT INTO _sync_original (r, col, hlc, sid, val)
+                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(others))
+                    SELECT 1000 + i, 0, 1, 1, 'other' FROM n WHERE i <= \(others);
+                    """)
+            try statistics.store(db)
+            let table = try #require(SyncedTable.loadAll(db).first).number
+            let sql = try RowCandidates.rowsWithOriginals(db)
+            let keys = try DatabaseValue.fetchSet(db, sql: sql, arguments: [table, 0])
+            #expect(keys == [key(1).databaseValue, key(2).databaseValue])
+            let none = try DatabaseValue.fetchSet(db, sql: sql, arguments: [table, 1])
+            #expect(none.isEmpty)
+            let plan = try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN \(sql)", arguments: [table, 0])
+                .map { row -> String in row["detail"] }
+            let isRead = plan.contains { $0.contains("SCAN") && $0.contains(" o") }
+            #expect(isRead == (others < RowCandidates.originalsReadMax), "\(plan)")
+        }
+    }
+
     /// A few rows get their versions one by one, and many by one statement.
     @Test(arguments: [1, 100, 101, 300]) func anyNumberOfRowsIsDeletedInOneFold(count: Int) throws {
         let a = try stores.create(
