@@ -2,9 +2,12 @@ import CipherStore
 
 /// Finds what is known of the rows of parents' tables by a key, in whatever spelling the collation of that takes for the same.
 ///
-/// The index of the metadata has none but the usual collation, so each look-up reads all rows that are known of the table. From
-/// the third time on they are found in a list that is made once: while orphans are taken out, no row gets another version.
+/// The index of the metadata has none but the usual collation, so each look-up reads all rows that are known of the table. After
+/// some of them the rows are found in a list that is made once: while orphans are taken out, no row gets another version.
 final class ParentSpellings {
+    /// How many times the metadata are read before a list is made, which takes about as long.
+    static let readingsMax = 15
+
     private let db: Database
     private var lookupCounts: [Int64: Int] = [:]
     private var lists: [Int64: String] = [:]
@@ -26,7 +29,7 @@ final class ParentSpellings {
         guard !reference.collate.isEmpty else { return metadata }
         let parent = reference.parent.number
         lookupCounts[parent, default: 0] += 1
-        if lookupCounts[parent] == 3 { lists[parent] = try makeList(reference) }
+        if lookupCounts[parent] == Self.readingsMax + 1 { lists[parent] = try makeList(reference) }
         return lists[parent].map { "temp.\($0)" } ?? metadata
     }
 
