@@ -53,14 +53,14 @@ final class Resync {
             let rows = try CipherStore.Row.fetchAll(
                 db,
                 sql: """
-                    SELECT s.r, s.tbl, s.pk FROM _sync_row AS s
-                    WHERE s.r IN (
+                    SELECT s.r, s.tbl, s.pk FROM (
                         SELECT b.r FROM _sync_replica AS p
                         CROSS JOIN _sync_row AS b ON b.sid = p.sid AND b.oseq <= ?1 WHERE p.rid = ?2
-                        UNION ALL
+                        UNION
                         SELECT c.r FROM _sync_replica AS p
-                        CROSS JOIN _sync_cell AS c ON c.sid = p.sid AND c.oseq <= ?1 WHERE p.rid = ?2)
-                    AND +s.tbl IN (\(numbers)) AND NOT EXISTS (
+                        CROSS JOIN _sync_cell AS c ON c.sid = p.sid AND c.oseq <= ?1 WHERE p.rid = ?2) AS known
+                    CROSS JOIN _sync_row AS s ON s.r = known.r
+                    WHERE +s.tbl IN (\(numbers)) AND NOT EXISTS (
                         SELECT 1 FROM temp._sync_mentioned AS m WHERE m.tbl = s.tbl AND m.pk = s.pk)
                     """, arguments: [sequence, origin.data])
             for row in rows {

@@ -247,14 +247,19 @@ extension VersionTable {
             arguments: [timestamp, sequence, row, column])
     }
 
-    /// Gives later changes of a replica to the rows of `temp._sync_held` another number.
+    /// Gives later changes of a replica to the rows of `temp._sync_held` another number. One by one: for a list of rows, SQLite
+    /// reads all that are known where statistics are of a time when these were few.
     static func renumberHeld(_ db: Database, of own: Int64, as number: Int64) throws {
+        let held = try Row.fetchAll(db, sql: "SELECT r, oseq FROM temp._sync_held")
         for table in ["_sync_row", "_sync_cell"] {
-            try db.execute(
-                sql: """
-                    UPDATE \(table) SET oseq = ?1 WHERE r IN (SELECT r FROM temp._sync_held) AND +sid = ?2
-                      AND oseq > (SELECT h.oseq FROM temp._sync_held AS h WHERE h.r = \(table).r)
-                    """, arguments: [number, own])
+            let update = try db.makeStatement(
+                sql: "UPDATE \(table) SET oseq = ?1 WHERE r = ?2 AND +sid = ?3 AND oseq > ?4")
+            for row in held {
+                let (version, known): (Int64, Int64) = (
+                    try row.decode(atIndex: 0), try row.decode(atIndex: 1)
+                )
+                try update.execute(arguments: [number, version, own, known])
+            }
         }
     }
 

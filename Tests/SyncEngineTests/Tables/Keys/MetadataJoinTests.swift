@@ -1,5 +1,6 @@
 import CipherStore
 import Foundation
+import SyncWire
 import Testing
 
 @testable import SyncEngine
@@ -120,6 +121,66 @@ import Testing
             #expect(!hasList, "\(found)")
             let left = try String.fetchAll(db, sql: "SELECT val FROM _sync_original")
             #expect(left == ["counts", "counts", "counts"])
+        }
+    }
+
+    @Test(arguments: OldStatistics.allCases) func rowsThatAreHeldBackGetAnotherNumberByTheirOwn(
+        _ statistics: OldStatistics
+    )
+        throws
+    {
+        let a = try create()
+        try a.execute("UPDATE note SET stars = 2")
+        try a.queue.write { db in
+            _ = try FoldedStore.fold(db, stores.clock.environment)
+            try statistics.store(db)
+            // Of the first row its cell is not known, of the second one both are, and of the third one neither.
+            try db.execute(
+                sql: """
+                    CREATE TEMP TABLE _sync_held (r INTEGER PRIMARY KEY, oseq INTEGER NOT NULL);
+                    INSERT INTO _sync_held SELECT r, CASE pk WHEN \(k(1)) THEN 3 WHEN \(k(2)) THEN 6 ELSE 0 END
+                    FROM _sync_row;
+                    """)
+            let own = try StoreMetadata.require(db).selfNumber
+            let found = try db.plans(ofStatementsWith: "UPDATE", "oseq") {
+                try VersionTable.renumberHeld(db, of: own, as: 99)
+                try VersionTable.renumberHeld(db, of: own + 1, as: 100)
+            }
+            expectNoReading(found)
+            let rows = try Int.fetchAll(db, sql: "SELECT oseq FROM _sync_row ORDER BY pk")
+            #expect(rows == [1, 2, 99])
+            let cells = try Int.fetchAll(
+                db, sql: "SELECT c.oseq FROM _sync_cell AS c JOIN _sync_row AS r ON r.r = c.r ORDER BY r.pk")
+            #expect(cells == [99, 5, 99])
+            try db.execute(sql: "DROP TABLE temp._sync_held")
+        }
+    }
+
+    @Test(arguments: OldStatistics.allCases) func whatASenderKnowsAndDoesNotMentionIsFoundByItsChanges(
+        _ statistics: OldStatistics
+    )
+        throws
+    {
+        let a = try create()
+        try a.execute("UPDATE note SET stars = 2")
+        try a.queue.write { db in
+            _ = try FoldedStore.fold(db, stores.clock.environment)
+            try statistics.store(db)
+            let table = try #require(SyncedTable.loadAll(db).first).number
+            let own = try StoreMetadata.require(db).replicaID()
+            let resync = try Resync(db)
+            try withExtendedLifetime(OwnedValue.make(key(2).databaseValue)) {
+                try resync.mention(table, RowKey($0.value))
+            }
+            var rows: [DatabaseValue] = []
+            let found = try db.plans(ofStatementsWith: "SELECT", "_sync_mentioned") {
+                rows = try resync.deletedRows([table], knownTo: VersionVector([own: 99])).map(\.key)
+            }
+            expectNoReading(found, but: "known")
+            #expect(rows == [key(1), key(3)].map(\.databaseValue))
+            let none = try resync.deletedRows([table + 1], knownTo: VersionVector([own: 99]))
+            #expect(none.isEmpty)
+            try resync.finish()
         }
     }
 
