@@ -20,7 +20,8 @@ extension Database {
                 return .commit
             }
         }
-        clearStatementCache()
+        // Where nothing was erased, another connection may have changed the schema since it was looked at.
+        clearSchemaCache()
     }
 
     private func dropObjects(in schema: String) throws {

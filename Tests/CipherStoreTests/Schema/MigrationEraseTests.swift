@@ -38,23 +38,51 @@ import Testing
         let (queue, other) = (try open(), try open())
         try migrator("a").migrate(queue)
         try queue.write { try $0.execute(sql: "INSERT INTO t VALUES (1)") }
-        var isErased = false
+        try migrate(queue, by: migrator("b")) {
+            try migrator("b").migrate(other)
+            try other.write { try $0.execute(sql: "INSERT INTO t (b) VALUES (2), (3)") }
+        }
+        #expect(try count(queue) == 2)
+        #expect(try count(other) == 2)
+    }
+
+    /// What follows in the same access works with the schema that the other connection made.
+    @Test func migrationsAfterAnotherConnectionErasedSeeItsSchema() throws {
+        let (queue, other) = (try open(), try open())
+        try migrator("a").migrate(queue)
+        var longer = migrator("b")
+        longer.registerMigration("second") { db in
+            let columns = try db.columns(in: "t").map(\.name)
+            try db.execute(sql: "CREATE TABLE seen (columns TEXT)")
+            try db.execute(sql: "INSERT INTO seen VALUES (?)", arguments: [columns.joined(separator: ",")])
+        }
+        try migrate(queue, by: longer) {
+            try migrator("b").migrate(other)
+            try other.write { try $0.execute(sql: "INSERT INTO t (b) VALUES (2), (3)") }
+        }
+        let seen = try queue.read { try String.fetchAll($0, sql: "SELECT columns FROM seen") }
+        #expect(seen == ["b"])
+        #expect(try count(queue) == 2)
+    }
+
+    /// Migrates a database, and lets others change it just before nobody else can do so any more.
+    private func migrate(
+        _ queue: DatabaseQueue, by migrator: DatabaseMigrator, meanwhile change: @escaping () throws -> Void
+    ) throws {
+        var isChanged = false
         queue.inDatabase { db in
             db.trace { event in
-                guard !isErased, "\(event)".hasPrefix("BEGIN EXCLUSIVE") else { return }
-                isErased = true
+                guard !isChanged, "\(event)".hasPrefix("BEGIN EXCLUSIVE") else { return }
+                isChanged = true
                 do {
-                    try migrator("b").migrate(other)
-                    try other.write { try $0.execute(sql: "INSERT INTO t (b) VALUES (2), (3)") }
+                    try change()
                 } catch {
                     Issue.record(error)
                 }
             }
         }
-        try migrator("b").migrate(queue)
-        queue.inDatabase { $0.trace(options: []) }
-        #expect(isErased)
-        #expect(try count(queue) == 2)
-        #expect(try count(other) == 2)
+        defer { queue.inDatabase { $0.trace(options: []) } }
+        try migrator.migrate(queue)
+        #expect(isChanged)
     }
 }
