@@ -93,6 +93,76 @@ import Testing
         #expect(try count(path, "secret") == 0)
     }
 
+    /// Without a WAL, a writer that waits for the end of a read lets no other read begin.
+    @Test(arguments: [false, true])
+    func aCopyIsMadeWhileAnotherConnectionWaitsToCommit(isArchive: Bool) throws {
+        let key = try queue.inDatabase { db in
+            let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")
+            #expect(mode == "delete")
+            return try #require(db.encryptionKey)
+        }
+        let other = try Database.open(path: path, key: key)
+        defer { other.dispose() }
+        try other.execute(sql: "BEGIN IMMEDIATE; DELETE FROM note")
+        let (copy, archive) = (folder.file("copy.db"), folder.file("notes.csa"))
+        var outcome: ResultCode?
+        try queue.writeWithoutTransaction { source in
+            source.trace(options: .profile) { event in
+                // It has begun to read, and checks the pages next.
+                guard case .profile(let statement, _) = event, statement.sql == Database.probeSQL,
+                    outcome == nil
+                else { return }
+                do {
+                    try other.execute(sql: "COMMIT")
+                    outcome = .SQLITE_OK
+                } catch {
+                    outcome = (error as? DatabaseError)?.resultCode
+                }
+            }
+            defer { source.trace(options: []) }
+            if isArchive {
+                let lock = ArchiveLock(passphrase: try Passphrase("archive"), cost: .minimum)
+                try StoreArchive.write(of: source, to: archive, lock: lock)
+            } else {
+                try StoreCopy.make(of: source, at: copy, passphrase: Passphrase("copy"))
+            }
+            try other.execute(sql: "COMMIT")
+        }
+        #expect(outcome == .SQLITE_BUSY)
+        if isArchive {
+            try StoreArchive.restore(
+                archive, to: copy, opening: ArchiveSecret(Passphrase("archive")),
+                passphrase: Passphrase("copy"))
+        }
+        #expect(try count(copy, "copy") == 40)
+        #expect(try count(path, "secret") == 0)
+    }
+
+    /// Without a WAL, a damaged page is found in the transaction that would copy it.
+    @Test func nothingIsLeftOfACopyOfADamagedStoreWithoutAWAL() throws {
+        let size = try queue.inDatabase { db in
+            let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")
+            #expect(mode == "delete")
+            return try #require(db.encryptionKey).settings.pageSize
+        }
+        try queue.close()
+        let handle = try #require(FileHandle(forUpdatingAtPath: path))
+        try handle.seek(toOffset: UInt64(6 * size))
+        try handle.write(contentsOf: Data(count: size))
+        try handle.close()
+        let damaged = try DatabaseQueue(path: path, configuration: .keyed("secret"))
+        let before = try folder.contents()
+        try damaged.writeWithoutTransaction { source in
+            let error = #expect(throws: StoreError.self) {
+                try StoreCopy.make(of: source, at: folder.file("copy.db"), passphrase: Passphrase("copy"))
+            }
+            #expect(error?.code == .damaged)
+            // The transaction has ended.
+            try source.execute(sql: "CREATE TABLE other (a)")
+        }
+        #expect(try folder.contents() == before)
+    }
+
     /// A damaged page is found in a store with a WAL, too, where it is looked at again with a lock.
     @Test func aDamagedPageIsStillFoundInAStoreWithAWAL() throws {
         let key = try queue.inDatabase { db in

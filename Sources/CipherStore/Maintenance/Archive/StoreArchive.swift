@@ -9,7 +9,8 @@ public enum StoreArchive {
     /// The word in the names of its temporary files.
     private static let purpose = "archive"
 
-    /// Writes an archive of a database. The source may be read and written meanwhile.
+    /// Writes an archive of a database. The source may be read and written meanwhile; without a WAL, others can't
+    /// commit before its pages are copied.
     ///
     /// - parameters:
     ///     - source: An encrypted connection outside of a transaction.
@@ -107,10 +108,9 @@ public enum StoreArchive {
             let key = try fileKey.databaseKey(
                 salt: KeyDerivation.randomSalt(),
                 settings: CipherSettings(format: settings.format, pageSize: settings.pageSize))
-            try StoreCopy.verifySource(source)
             try StoreCopy.fill(
-                inner.temporary, key: key, from: source, preparation: preparation, progress: progress,
-                finishing: finishing)
+                inner.temporary, key: key, from: source, preparation: preparation, verifiesSource: true,
+                progress: progress, finishing: finishing)
             try StoreVerification.verify(
                 path: inner.temporary, key: key, definitions: source.functions.definitions, rowCounts: nil,
                 progress: progress)
