@@ -148,52 +148,97 @@ import Testing
         #expect(try leaf.synchronizer.ownScope(names).found == scope)
     }
 
-    @Test(arguments: [false, true]) func aListOfNamesIsThatOfOneTable(byRows: Bool) throws {
-        let stores = try TestStores()
+    /// The same as ``pair(_:)``, where `item` and `other` are former names of `thing` and `another`, and the device may have
+    /// `another` and no rows of `thing`, or some.
+    private func renamedPair(_ stores: TestStores, byRows: Bool) throws -> (
+        hub: TestReplica, leaf: TestReplica, bounds: AccessBounds
+    ) {
         let (hub, leaf, rows) = try pair(stores)
         try hub.execute("INSERT INTO other VALUES (?, 7)", [itemKey(9)])
-        // Former names are names, too.
-        try hub.execute("ALTER TABLE other RENAME TO another")
-        _ = try hub.peer.greet()
-        try hub.execute("ALTER TABLE item RENAME TO thing")
-        _ = try hub.peer.greet()
+        for (name, newName) in [("other", "another"), ("item", "thing")] {
+            try hub.execute("ALTER TABLE \(name) RENAME TO \(newName)")
+            _ = try hub.peer.greet()
+        }
         let bounds = byRows ? rows : try #require(try hub.synchronizer.bounds(of: .tables(["another"])))
+        return (hub, leaf, bounds)
+    }
+
+    /// The tables that a bundle names.
+    private func tables(
+        _ send: (@escaping (UnsafeRawBufferPointer) throws -> Void) throws -> TransferSummary
+    ) throws -> [String] {
+        var frames: [[UInt8]] = []
+        _ = try send { frames.append(Array($0)) }
+        let first = try #require(frames.first)
+        let header = try first.withUnsafeBytes { try BundleParts.header(of: $0) }
+        return header.tables.map(\.name).filter { !MetadataSchema.isReserved($0) }
+    }
+
+    @Test(arguments: [false, true]) func aListOfNamesIsThatOfTheFirstTableThatItMeans(byRows: Bool) throws {
+        let stores = try TestStores()
+        let (hub, leaf, bounds) = try renamedPair(stores, byRows: byRows)
         let access = try hub.synchronizer.access(within: bounds)
-        let all = Set((0...255).map { UInt8($0) })
-        for own in ["another", "other"] {
-            for foreign in ["thing", "ITEM"] {
-                for names in [[own, foreign], [foreign, own], ["nothing", own, foreign]] {
-                    #expect(throws: SyncError.self, "\(names)") { try access.requireAllRows(names) }
-                    let question = StateQuestion(table: names, columns: [], buckets: all)
-                    #expect(throws: SyncError.self, "\(names)") {
-                        try hub.synchronizer.answer(question, within: { _ in bounds })
-                    }
-                    let selection = StateRows(
-                        table: names, keys: [StateRowKey(bytes: Array(itemKey(1)), isText: false)])
-                    #expect(throws: SyncError.self, "\(names)") {
-                        try hub.synchronizer.send(rows: [selection], within: { _ in bounds }, to: { _ in })
-                    }
-                    let wanted = TransferRequest(base: VersionVector(), tables: [names])
-                    #expect(try isRefused(wanted, hub, bounds), "\(names)")
-                    // What it leaves out so, it does not leave out.
-                    var leftOut = TransferRequest(base: VersionVector(), tables: byRows ? nil : [["another"]])
-                    leftOut.leftOut = [names]
-                    #expect(try isRefused(leftOut, hub, bounds) == byRows, "\(names)")
-                    var request = try request(leaf)
-                    request.tables = byRows ? nil : [["another"]]
-                    request.rows[0].partial.names = names
-                    #expect(try isRefused(request, hub, bounds), "\(names)")
-                }
+        let own = try access.requireAllRows(["another"])
+        let whole: [[String]]? = byRows ? nil : [["another"]]
+        let lists = [
+            ["another"], ["other"], ["nothing", "OTHER"], ["another", "other"], ["another", "thing"],
+            ["other", "ITEM"], ["nothing", "other", "thing"],
+        ]
+        for names in lists {
+            #expect(try access.requireAllRows(names) == own && own != nil, "\(names)")
+            let question = StateQuestion(
+                table: names, columns: [], buckets: Set((0...255).map { UInt8($0) }))
+            let answer = try hub.synchronizer.answer(question, within: { _ in bounds })
+            #expect(answer.rows.keys.map(\.bytes) == [Array(itemKey(9))], "\(names)")
+            let keys = [1, 9].map { StateRowKey(bytes: Array(itemKey($0)), isText: false) }
+            let selection = StateRows(table: names, keys: keys)
+            let repaired = try tables { sink in
+                let sent = try hub.synchronizer.send(rows: [selection], within: { _ in bounds }, to: sink)
+                #expect(sent.rowCount == 1, "\(names)")
+                return sent
             }
-            // All names of one table are its names.
-            for names in [["another", "other"], [own], ["nothing", own]] {
-                let question = StateQuestion(table: names, columns: [], buckets: all)
-                let answer = try hub.synchronizer.answer(question, within: { _ in bounds })
-                #expect(answer.rows.keys.map(\.bytes) == [Array(itemKey(9))])
-                let selection = StateRows(table: names, keys: Array(answer.rows.keys))
-                let sent = try hub.synchronizer.send(rows: [selection], within: { _ in bounds }, to: { _ in })
-                #expect(sent.rowCount == 1)
+            #expect(repaired == ["another"], "\(names)")
+            let request = TransferRequest(base: VersionVector(), tables: [names])
+            let changed = try tables {
+                try hub.synchronizer.sendChanges(request, within: { _ in bounds }, to: $0)
             }
+            #expect(changed == ["another"], "\(names)")
+            // Rows of the other table are neither left out nor asked for so.
+            var leftOut = TransferRequest(base: VersionVector(), tables: whole)
+            leftOut.leftOut = [names]
+            #expect(try isRefused(leftOut, hub, bounds) == byRows, "\(names)")
+            guard byRows else { continue }
+            var rows = try self.request(leaf)
+            rows.rows[0].partial.names = names
+            #expect(try isRefused(rows, hub, bounds), "\(names)")
+        }
+    }
+
+    @Test(arguments: [false, true]) func aListThatBeginsWithTheNameOfAnotherTableIsThatOfTheOther(
+        byRows: Bool
+    ) throws {
+        let stores = try TestStores()
+        let (hub, leaf, bounds) = try renamedPair(stores, byRows: byRows)
+        let access = try hub.synchronizer.access(within: bounds)
+        for names in [["thing", "another"], ["ITEM", "other"], ["nothing", "item", "another"]] {
+            #expect(throws: SyncError.self, "\(names)") { try access.requireAllRows(names) }
+            let question = StateQuestion(
+                table: names, columns: [], buckets: Set((0...255).map { UInt8($0) }))
+            #expect(throws: SyncError.self, "\(names)") {
+                try hub.synchronizer.answer(question, within: { _ in bounds })
+            }
+            let key = StateRowKey(bytes: Array(itemKey(9)), isText: false)
+            let selection = StateRows(table: names, keys: [key])
+            #expect(throws: SyncError.self, "\(names)") {
+                try hub.synchronizer.send(rows: [selection], within: { _ in bounds }, to: { _ in })
+            }
+            let wanted = TransferRequest(base: VersionVector(), tables: [names])
+            #expect(try isRefused(wanted, hub, bounds), "\(names)")
+            // The rows that it may have of that one, it may ask for so.
+            var request = try request(leaf)
+            request.tables = byRows ? nil : [["another"]]
+            request.rows[0].partial.names = names
+            #expect(try isRefused(request, hub, bounds) == !byRows, "\(names)")
         }
     }
 

@@ -86,13 +86,19 @@ import Testing
             let question = StateQuestion(table: ["secret"], columns: [])
             #expect(await code { _ = try await blocking { try open.answer(question) } } == .outsideScope)
             // Nor does a list of names in which one of its own stands first, or last, tell or send anything of others.
-            for names in [["note", "secret"], ["secret", "note"], ["note", "unheard", "SECRET"]] {
+            let all = Set((0...255).map { UInt8($0) })
+            for names in [["secret", "note"], ["unheard", "SECRET", "note"]] {
                 let rows = [StateRows(table: names, keys: [])]
                 #expect(
                     await code { try await blocking { try open.prepareToSend(rows: rows) } } == .outsideScope)
-                let question = StateQuestion(
-                    table: names, columns: [], buckets: Set((0...255).map { UInt8($0) }))
+                let question = StateQuestion(table: names, columns: [], buckets: all)
                 #expect(await code { _ = try await blocking { try open.answer(question) } } == .outsideScope)
+            }
+            let keys = try await till.database.read { try Data.fetchAll($0, sql: "SELECT id FROM note") }
+            for names in [["note", "secret"], ["unheard", "note", "SECRET"]] {
+                let question = StateQuestion(table: names, columns: [], buckets: all)
+                let found = try await blocking { try open.answer(question).rows.keys.map { Data($0.bytes) } }
+                #expect(Set(found) == Set(keys) && keys.count == 3)
             }
             let state = try #require(try await blocking { try open.state(.recomputed) })
             #expect(state.digest.tables.map(\.names) == [["note"]])

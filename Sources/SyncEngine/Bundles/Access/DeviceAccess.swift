@@ -59,13 +59,11 @@ package struct DeviceAccess {
 
     // MARK: Tables
 
-    /// Whether a table is one of the device's. Names that mean several tables are none's: which of them is meant is not
-    /// for two places to decide.
+    /// Whether a table is one of the device's: the one that the first name means which is known here. A former name that
+    /// follows may be another table's by now, of which the device need not hear.
     func permits(_ table: [String]) -> Bool {
-        let found = names.numbers(of: table)
-        guard found.count < 2 else { return false }
         guard let numbers else { return true }
-        return found.first.map(numbers.contains) ?? false
+        return names.number(of: table).map(numbers.contains) ?? false
     }
 
     /// Whether the device may have all rows of a table.
@@ -80,19 +78,16 @@ package struct DeviceAccess {
     /// - throws: ``SyncError`` of code `outsideScope`.
     @discardableResult
     package func requireAllRows(_ table: [String]) throws -> Int64? {
-        try require(table)
-        let number = names.number(of: table)
+        let number = try require(table)
         if let number, let bound = rows[number] { throw Self.refusal(bound) }
         return number
     }
 
-    private func require(_ table: [String]) throws {
-        guard !permits(table) else { return }
-        let name = (table.first ?? "").debugDescription
-        guard numbers != nil else {
-            throw SyncError(.outsideScope, "the names of table \(name) are those of several tables here")
-        }
-        throw refusal("table \(name) is not")
+    /// - returns: The number of the table; nil when nobody knows it.
+    @discardableResult
+    private func require(_ table: [String]) throws -> Int64? {
+        guard permits(table) else { throw refusal("table \((table.first ?? "").debugDescription) is not") }
+        return names.number(of: table)
     }
 
     private func refusal(_ what: String) -> SyncError {

@@ -22,9 +22,6 @@ struct TableNames {
         }
         return nil
     }
-
-    /// The numbers of all tables that names mean, of which those of one table mean one.
-    func numbers(of names: [String]) -> Set<Int64> { Set(names.compactMap { number(of: [$0]) }) }
 }
 
 extension TransferRequest {
