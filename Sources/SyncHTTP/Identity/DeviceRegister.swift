@@ -206,7 +206,8 @@ public struct DeviceRegister: Sendable {
         replica \(replica.shortDescription) is known at the server, not as this device's, and a device that may exchange \
         some tables or rows only begins as a new replica. To bring what it has not sent, let it exchange everything for one \
         synchronization (at the server: syncctl device scope <store> \(device.label.debugDescription) --everything), which \
-        gives it everything, too. Or make a new store: syncctl init <store> --join <link>
+        gives it everything, too. Or revoke this device and invite it anew, which takes a new link, then make a new store: \
+        syncctl init <store> --join <link>
         """
     }
 

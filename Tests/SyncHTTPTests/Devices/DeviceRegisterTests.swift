@@ -176,6 +176,15 @@ import Testing
             try register.bind(device, to: other.identity().replica)
         }
         #expect(error?.code == .otherReplica && error?.message.contains("--everything") == true)
+        #expect(error?.message.contains("revoke this device and invite it anew") == true)
+        // The link was this key's, and the label is the device's as long as it is not revoked.
+        let key = DeviceKey().publicKey
+        #expect(code { _ = try register.enrol(key: key, secret: link.secret) } == .invalidInvite)
+        let invite = { try register.invite(label: "till", scope: .tables(["note"]), address: address) }
+        #expect(code { _ = try invite() } == .malformed)
+        try register.revoke("till")
+        let new = try register.enrol(key: key, secret: invite().secret)
+        try register.bind(new, to: ReplicaID(high: 1, low: 2))
     }
 
     @Test func anInvitationExpires() throws {
