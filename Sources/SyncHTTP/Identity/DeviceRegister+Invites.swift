@@ -125,6 +125,11 @@ extension DeviceRegister {
     ///
     /// - throws: ``RemoteError`` of code `invalidInvite`.
     func enrol(key: [UInt8], secret: [UInt8]) throws -> Device {
+        try enrolMakingRoom(key: key, secret: secret).device
+    }
+
+    /// The same, and the number of the device that made room, if one did.
+    func enrolMakingRoom(key: [UInt8], secret: [UInt8]) throws -> (device: Device, displaced: Int64?) {
         let now = now
         return try synchronizer.writer.write { db in
             let row = try Row.fetchOne(
@@ -136,9 +141,8 @@ extension DeviceRegister {
             guard try row.decode(Int64.self, atIndex: 3) > now else {
                 throw RemoteError(.invalidInvite, "the invitation has expired")
             }
-            if let user, let device = try former(db, user: Array(user), for: key, now: now) {
-                return device
-            }
+            let former = try user.map { try former(db, user: Array($0), for: key, now: now) }
+            if let former, user == Data(key) { return (former, nil) }
             let invite: Int64 = try row.decode(atIndex: 0)
             let label: String = try row.decode(atIndex: 1)
             // Older programs made several open invitations with one label. People name devices by their labels.
@@ -171,15 +175,15 @@ extension DeviceRegister {
             guard let device = try Self.device(db, key: key) else {
                 throw RemoteError(.failed, "the device was not stored")
             }
-            return device
+            return (device, former?.id)
         }
     }
 
-    /// The device that an invitation enrolled, if it is the one that asks. Another one that never got as far as being
-    /// a replica makes room, once its time is over.
+    /// The device that an invitation enrolled: the one that asks, or another one that never got as far as being a replica
+    /// and has made room, as its time is over.
     ///
     /// - throws: ``RemoteError`` of code `invalidInvite` when the invitation is another key's.
-    private func former(_ db: Database, user: [UInt8], for key: [UInt8], now: Int64) throws -> Device? {
+    private func former(_ db: Database, user: [UInt8], for key: [UInt8], now: Int64) throws -> Device {
         let former = try Self.device(db, key: user)
         guard let former, former.revokedMilliseconds == nil, user == key || former.replica == nil else {
             throw RemoteError(.invalidInvite, "the invitation was used already")
@@ -197,7 +201,7 @@ extension DeviceRegister {
                 """)
         }
         try forget(db, former)
-        return nil
+        return former
     }
 
     /// Takes an enrolment back: the device is forgotten, and its invitation enrols another one as long as it is valid.

@@ -50,6 +50,25 @@ import Testing
         #expect(throws: RemoteError.self) { try store.requireUnchanged(first) }
     }
 
+    @Test func aDeviceThatMadeRoomIsForgottenAsOneThatTookItsEnrolmentBack() throws {
+        let address = try ServerAddress(host: "127.0.0.1", port: 1, trust: .loopback)
+        let link = try store.register.invite(label: "phone", address: address)
+        let key = DeviceKey().publicKey
+        let first = try store.enrol(key: key, secret: link.secret)
+        try hub.insertLarge(1, byteCount: 300_000)
+        let request = TransferRequest(base: VersionVector())
+        let download = try store.prepareChanges(request, for: first)
+        try store.countRequest(of: first)
+        // The same key may repeat its request, and keeps what waits for it.
+        #expect(try store.enrol(key: key, secret: link.secret) == first)
+        _ = try store.download(download.download, of: first)
+        stores.clock.advance(milliseconds: DeviceRegister.holdMilliseconds)
+        let second = try store.enrol(key: DeviceKey().publicKey, secret: link.secret)
+        #expect(second.id > first.id)
+        #expect(store.state.withLock { $0.downloads.isEmpty && $0.rates.isEmpty })
+        #expect(throws: RemoteError.self) { try store.download(download.download, of: first) }
+    }
+
     /// As while the request waited for others to write.
     @Test func whatAnswersARequestIsWhatItsDeviceMayHaveByThen() throws {
         let register = try DeviceRegister(hub)

@@ -230,15 +230,28 @@ extension HubStore {
         }
     }
 
+    /// Enrols a device, and forgets what is remembered of the one that made room for it, see
+    /// ``DeviceRegister/enrol(key:secret:)``.
+    func enrol(key: [UInt8], secret: [UInt8]) throws -> Device {
+        let (device, displaced) = try register.enrolMakingRoom(key: key, secret: secret)
+        if let displaced { forget(displaced) }
+        return device
+    }
+
     /// Takes a device's enrolment back, and forgets what is remembered of it, see ``DeviceRegister/release(_:)``.
     func release(_ device: Device) throws {
         try register.release(device)
+        forget(device.id)
+    }
+
+    /// Forgets what is remembered of a device that is not in the register any more. Nobody else gets its number.
+    private func forget(_ device: Int64) {
         let ended = state.withLock { state in
-            (state.shown[device.id], state.marks[device.id], state.rates[device.id]) = (nil, nil, nil)
-            (state.parts.offered[device.id], state.parts.taken[device.id]) = (nil, nil)
-            return state.downloads.removeValue(forKey: device.id)
+            (state.shown[device], state.marks[device], state.rates[device]) = (nil, nil, nil)
+            (state.parts.offered[device], state.parts.taken[device]) = (nil, nil)
+            return state.downloads.removeValue(forKey: device)
         }
-        if let ended { leave(ended.spool, device.id) }
+        if let ended { leave(ended.spool, device) }
         feed.look()
     }
 

@@ -172,7 +172,7 @@ struct HubResponder: HTTPResponder {
             server: fingerprint)
         try verify(message.signature, of: text, by: key)
         try sessions.answer(challenge)
-        let device = try await onThread { try store.register.enrol(key: key, secret: secret) }
+        let device = try await onThread { try store.enrol(key: key, secret: secret) }
         logger.notice("a device was enrolled", metadata: ["device": "\(LogText.printable(device.label))"])
         return try document(
             Message.Enrolment(device), .created)
