@@ -141,8 +141,8 @@ extension DeviceRegister {
             guard try row.decode(Int64.self, atIndex: 3) > now else {
                 throw RemoteError(.invalidInvite, "the invitation has expired")
             }
-            let former = try user.map { try former(db, user: Array($0), for: key, now: now) }
-            if let former, user == Data(key) { return (former, nil) }
+            let holder = try user.map { try former(db, user: Array($0), for: key, now: now) }
+            if let holder, user == Data(key) { return (holder, nil) }
             let invite: Int64 = try row.decode(atIndex: 0)
             let label: String = try row.decode(atIndex: 1)
             // Older programs made several open invitations with one label. People name devices by their labels.
@@ -175,7 +175,7 @@ extension DeviceRegister {
             guard let device = try Self.device(db, key: key) else {
                 throw RemoteError(.failed, "the device was not stored")
             }
-            return (device, former?.id)
+            return (device, holder?.id)
         }
     }
 
