@@ -1,4 +1,5 @@
 import Crypto
+import SyncEngine
 import SyncWire
 
 /// The body of a request that begins a bundle, cut into frames where they lie: as arrays of their own, many small ones
@@ -9,6 +10,7 @@ struct BundleFrames {
     private let bytes: [UInt8]
     private let first: Range<Int>
     private let last: Range<Int>
+    private let chunkCount: Int64
 
     /// Cuts a body. Nothing else is looked at when the first frame is no header.
     ///
@@ -16,12 +18,36 @@ struct BundleFrames {
     init(_ bytes: [UInt8]) throws {
         var found: (header: BundleHeader, range: Range<Int>)?
         var last = 0..<0
+        var chunkCount: Int64 = 0
         try Self.forEach(in: bytes) { frame in
             last = last.upperBound..<(last.upperBound + frame.count)
             if found == nil { found = (try BundleParts.header(of: frame), last) }
+            if frame.first == Frame.Kind.chunk.rawValue { chunkCount += 1 }
         }
         guard let found else { throw WireError(.truncated, "there is no header") }
         (header, first, self.last, self.bytes) = (found.header, found.range, last, bytes)
+        self.chunkCount = chunkCount
+    }
+
+    /// Throws when there are far more chunks than their bytes need, as ``BundleInbox`` does of those that come in several
+    /// requests: each takes its time while nobody else can write.
+    ///
+    /// - parameter byteCountMax: The most bytes of a bundle, before compression.
+    /// - throws: `WireError` of code `tooLarge`, or for a chunk that is damaged.
+    func requireFewChunks(ofBytes byteCountMax: Int64) throws {
+        var limits = BundleInbox.Limits()
+        limits.byteCountMax = 0
+        guard chunkCount > limits.chunkCountMax else { return }
+        var byteCount: Int64 = 0
+        try forEachPart { frame in
+            guard case .chunk(_, let count) = try BundleParts.part(of: frame) else { return }
+            byteCount += Int64(count)
+        }
+        limits.byteCountMax = min(byteCount, byteCountMax)
+        guard chunkCount <= limits.chunkCountMax else {
+            throw WireError(
+                .tooLarge, "the bundle has over \(limits.chunkCountMax) chunks, of \(byteCount) bytes")
+        }
     }
 
     /// Whether the last frame is the end of the bundle.

@@ -80,6 +80,7 @@ extension HubStore {
     private func apply(
         _ frames: BundleFrames, isLong: Bool, from device: Device
     ) throws -> Message.Upload {
+        try frames.requireFewChunks(ofBytes: limits.transferByteCountMax)
         let identifier = frames.identifier
         let summary = try noting(isLong: isLong, from: device) {
             try synchronizer.applyUpload(on: terms(of: device, isLong: isLong)) { sink in

@@ -139,6 +139,23 @@ import Testing
         #expect(try kept() == 0)
     }
 
+    @Test func partsThatComeAgainMakeNobodyWaitWhoWrites() throws {
+        let frames = try frames()
+        let state = try begin(inbox(), frames)
+        let some = try inbox().add([frames[1], frames[3]], to: state.identifier)
+        let other = try DatabaseQueue(
+            path: stores.path("b.db"), configuration: TestStores.configuration("b.db"))
+        try other.writeWithoutTransaction { db in
+            try db.inTransaction(.immediate) {
+                #expect(try add(inbox(), frames[1], state) == some)
+                #expect(try inbox().add([frames[3], frames[1]], to: state.identifier) == some)
+                #expect(throws: DatabaseError.self) { try add(inbox(), frames[2], state) }
+                return .rollback
+            }
+        }
+        #expect(try inbox().add(frames[1...3], to: state.identifier).firstMissingChunk == 3)
+    }
+
     @Test func aBundleThatCanNotBeAppliedIsNotBegun() throws {
         let stranger = try TestStores(seed: 5).create()
         let inbox = BundleInbox(stranger.synchronizer)

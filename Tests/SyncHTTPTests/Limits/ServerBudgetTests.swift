@@ -1,11 +1,12 @@
 import Foundation
 import Logging
 import NIOCore
-import SyncWire
 import Synchronization
 import Testing
 
+@testable import SyncEngine
 @testable import SyncHTTP
+@testable import SyncWire
 
 /// What one stranger, or one device, can take of what a server has for all.
 @Suite struct ServerBudgetTests {
@@ -172,6 +173,52 @@ import Testing
         }
         #expect(error?.code == .malformed)
         #expect(throws: WireError.self) { _ = try BundleFrames([]) }
+    }
+
+    /// A chunk that goes on in the next one.
+    private func chunk(_ number: Int, _ body: [UInt8] = [0], codec: ChunkCodec = .plain) -> [UInt8] {
+        func bytes(_ number: Int) -> [UInt8] {
+            withUnsafeBytes(of: UInt32(number).littleEndian) { Array($0) }
+        }
+        let prefix = bytes(number) + [ChunkLayout.continued, codec.rawValue]
+        var hash = BundleHash()
+        let digest = prefix.withUnsafeBytes { prefix in
+            body.withUnsafeBytes { Array(hash.addChunk(prefix: prefix, body: $0)) }
+        }
+        let payload = prefix + digest + body
+        return [Frame.Kind.chunk.rawValue] + bytes(payload.count) + payload
+    }
+
+    @Test func aBundleInOneRequestHasNoMoreChunksThanItsBytesNeed() throws {
+        let stores = try ServedStores()
+        let hub = try stores.create("hub.db")
+        let store = try HubStore(
+            hub, limits: .init(), logger: Logger(label: "test"), metrics: ServerMetrics())
+        let address = try ServerAddress(host: "127.0.0.1", port: 1, trust: .loopback)
+        let link = try store.register.invite(label: "phone", address: address)
+        let key = DeviceKey().publicKey
+        let replica = ReplicaID(high: 77, low: 1)
+        try store.register.bind(store.register.enrol(key: key, secret: link.secret), to: replica)
+        let header = BundleHeader(
+            store: try hub.identity().store, sender: replica, base: VersionVector(),
+            target: VersionVector([replica: 1]), replicas: [replica], tables: [], facts: ReplicaFacts())
+        var ends: [[UInt8]] = []
+        var writer = try BundleWriter(header: header) { ends.append(Array($0)) }
+        try writer.finish()
+        func body(_ chunks: [[UInt8]]) -> [UInt8] { ends[0] + Array(chunks.joined()) + ends[1] }
+        #expect(ends.count == 2)
+        let tiny = (0..<1025).map { chunk($0) }
+        try BundleFrames(body(Array(tiny.dropLast()))).requireFewChunks(ofBytes: .max)
+        let device = try store.register.admitted(key: key)
+        let error = #expect(throws: WireError.self) {
+            try store.beginUpload(body(tiny), applies: true, from: device)
+        }
+        #expect(error?.code == .tooLarge)
+        // Chunks that say that they have 65 MiB together, before compression, may be 1,040.
+        let large = (960..<1025).map { chunk($0, [0, 0, 16, 0, 0], codec: .deflate) }
+        let frames = try BundleFrames(body(Array(tiny.prefix(960)) + large))
+        try frames.requireFewChunks(ofBytes: .max)
+        #expect(throws: WireError.self) { try frames.requireFewChunks(ofBytes: 64 << 20) }
     }
 
     @Test func whatOthersWroteIsOneLineInALog() {

@@ -16,6 +16,20 @@ extension BundleInbox {
         }
     }
 
+    /// How much of a bundle is here that has some parts already; nil when it is not here, or one of them is missing.
+    ///
+    /// Whoever sends the same again and again makes readers wait for that, and nobody who writes.
+    ///
+    /// - parameter positions: Where the parts stand.
+    func state(of identifier: [UInt8], having positions: [Int64]) throws -> State? {
+        try database.read { db in
+            guard let id = try Self.find(db, identifier),
+                try positions.allSatisfy({ try Self.has(db, id, $0) })
+            else { return nil }
+            return try Self.state(db, id, identifier)
+        }
+    }
+
     /// Forgets what a replica has not finished, whose device goes by another identity now.
     package static func forget(_ db: Database, ofSender sender: ReplicaID) throws {
         try remove(db, "sender = ?", [sender.data])

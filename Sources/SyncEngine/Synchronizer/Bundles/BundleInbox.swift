@@ -35,7 +35,7 @@ public struct BundleInbox: Sendable {
 
         /// The most chunks of one bundle: each takes its time while nobody else can write, however small it is, and ours have
         /// four times as many bytes.
-        var chunkCountMax: Int64 { max(1024, byteCountMax / (64 << 10)) }
+        package var chunkCountMax: Int64 { max(1024, byteCountMax / (64 << 10)) }
     }
 
     /// Where the header and the end stand among the parts of a bundle; chunk n stands at n + 1.
@@ -123,6 +123,7 @@ public struct BundleInbox: Sendable {
         let isDivided = parts.contains {
             $0.position != Self.endPosition && $0.position > limits.chunkCountMax
         }
+        if !isDivided, let state = try state(of: identifier, having: parts.map(\.position)) { return state }
         var isTooLarge = false
         let state: State? = try database.write { db in
             guard let id = try Self.find(db, identifier) else {
@@ -242,12 +243,12 @@ public struct BundleInbox: Sendable {
             arguments: [byteCount, environment.milliseconds(), id])
     }
 
-    private static func find(_ db: Database, _ identifier: [UInt8]) throws -> Int64? {
+    static func find(_ db: Database, _ identifier: [UInt8]) throws -> Int64? {
         try Int64.fetchOne(
             db, sql: "SELECT id FROM _sync_inbox WHERE bundle = ?", arguments: [Data(identifier)])
     }
 
-    private static func has(_ db: Database, _ id: Int64, _ position: Int64) throws -> Bool {
+    static func has(_ db: Database, _ id: Int64, _ position: Int64) throws -> Bool {
         try Bool.fetchOne(
             db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_inbox_part WHERE id = ?)",
             arguments: [id << shift + position]) ?? false
@@ -264,7 +265,7 @@ public struct BundleInbox: Sendable {
         }
     }
 
-    private static func state(_ db: Database, _ id: Int64, _ identifier: [UInt8]) throws -> State {
+    static func state(_ db: Database, _ id: Int64, _ identifier: [UInt8]) throws -> State {
         let first = id << shift + 1
         let last = id << shift + endPosition - 1
         // A chunk is the first missing one when it is gone and the part before it, or the header, is here.
