@@ -81,7 +81,9 @@ struct JoinedSources {
     /// Gives tables their own names, and numbers where there would be two.
     private mutating func assignNames(avoiding outer: Set<String>) {
         if sources.count == 1, outer.isEmpty, !sources[0].relation.source.name.isEmpty {
-            if sources[0].qualifier.isEmpty { sources[0].qualifier = sources[0].relation.source.name }
+            guard sources[0].qualifier.isEmpty else { return }
+            sources[0].qualifier = sources[0].relation.source.name
+            sources[0].isQualified = false
             return
         }
         var taken = Set(sources.map { $0.qualifier.foldedIdentifier }).union(outer)
