@@ -152,7 +152,7 @@ struct BundleExporter {
 
     /// The rows of which all is sent, as a table.
     private func fillChosen() throws {
-        guard !chosen.isEmpty else { return }
+        guard isRepair || !chosen.isEmpty else { return }
         try db.execute(
             sql: "CREATE TEMP TABLE _sync_chosen (tbl INTEGER, pk, PRIMARY KEY (tbl, pk)) WITHOUT ROWID")
         let insertion = try db.makeStatement(sql: "INSERT OR IGNORE INTO temp._sync_chosen VALUES (?, ?)")
