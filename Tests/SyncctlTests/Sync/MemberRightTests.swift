@@ -50,6 +50,8 @@ import Testing
     @Test func whoWasRemovedIsToldThatAndNotToGoOnWithoutAnAdmin() throws {
         try makeReader()
         let store = place.path("b.db")
+        // The admin hears of the store before.
+        try place.succeed(["sync", place.path("a.db"), "--remote"] + shared + own("a"))
         try place.succeed(["member", "remove", place.path("a.db"), "ben"] + own("a"))
         try place.succeed(["sync", place.path("a.db"), "--remote"] + shared + own("a"))
         _ = try place.run(["sync", store, "--remote"] + shared + own("b"))
