@@ -128,11 +128,16 @@ public struct BucketAddress: Hashable, Sendable {
     private static func withoutSecrets(_ text: String) -> String {
         let end = text.lastIndex(of: "@").map { "…" + text[$0...] } ?? text
         let shown = end.prefix { $0 != "?" && $0 != "#" }
-        let rest = shown.range(of: "://").map { shown[$0.upperBound...] } ?? shown
+        guard let first = shown.firstIndex(of: ":") else { return printable(shown) }
+        let hasScheme = shown[first...].hasPrefix("://")
+        let rest = hasScheme ? shown[first...].dropFirst(3) : shown
         guard let colon = rest.firstIndex(of: ":") else { return printable(shown) }
         let port = rest[colon...].dropFirst().prefix { $0 != "/" }
+        let isPort = (1...5).contains(port.count) && port.allSatisfy { $0.isASCII && $0.isNumber }
         // What is no port may be a password whose host is missing.
-        return port.allSatisfy(\.isNumber) ? printable(shown) : printable(shown[...colon]) + "…"
+        guard hasScheme || shown.hasPrefix("…"), isPort else { return printable(shown[...colon]) + "…" }
+        // A secret may have a slash behind some digits.
+        return printable(shown[..<port.endIndex]) + (port.endIndex < shown.endIndex ? "/…" : "")
     }
 
     private static func printable(_ text: some StringProtocol) -> String {

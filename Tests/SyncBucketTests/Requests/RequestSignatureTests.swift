@@ -193,6 +193,8 @@ import Testing
         "https://user:kestrel@s3.example.com", "http://kestrel@s3.example.com", "https://user:kes@trel@x",
         "https://user:kestrel?a#b@x.example", "https://s3.example.com?secret=kestrel",
         "https://s3.example.com#kestrel", "user:kestrel@x.example", "https://user:kestrel",
+        "https:/user:kestrel", "https:user:kestrel", "https://user:/kestrel?x", "https://user:12/kestrel?x",
+        "https://user:123456/kestrel?x", "user:kestrel://x.example", "https://https://user:kestrel?x",
     ]) func noMessageRepeatsAPasswordThatWasTypedIntoAnAddress(text: String) {
         let endpoint = #expect(throws: BucketError.self) {
             try BucketAddress(bucket: "notes", endpoint: text)
