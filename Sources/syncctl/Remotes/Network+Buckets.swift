@@ -17,7 +17,11 @@ extension Network {
         let endpoint =
             try argument.endpoint ?? variable("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
             ?? profile.get().endpoint
-        // It would be looked for at Amazon, whose host can't be found then, and that looks as if it would pass.
+        let address = try BucketAddress(
+            bucket: argument.bucket, prefix: argument.prefix, endpoint: endpoint,
+            region: region ?? BucketAddress.defaultRegion, isPathStyle: argument.isPathStyle)
+        // It would be looked for at Amazon, whose host can't be found then, and that looks as if it would pass. What was typed
+        // is repeated only behind the address, which refuses a password.
         guard endpoint != nil || region != nil || BucketAddress.isNameAtAmazon(argument.bucket) else {
             throw Failure.usage(
                 "\(PrintableText.escaped(argument.name)): no bucket of Amazon has this name, and no other provider is named",
@@ -26,9 +30,6 @@ extension Network {
                     "a bucket of Amazon from before 2018 is named with its region: --s3-region \(BucketAddress.defaultRegion)",
                 ])
         }
-        let address = try BucketAddress(
-            bucket: argument.bucket, prefix: argument.prefix, endpoint: endpoint,
-            region: region ?? BucketAddress.defaultRegion, isPathStyle: argument.isPathStyle)
         var options = BucketMailbox.Options()
         options.check = { try Interruption.check() }
         options.trustRootsFile = variable("AWS_CA_BUNDLE")

@@ -40,5 +40,7 @@ struct BucketWordTests {
         let typed = try place.run(
             words + ["s3://notes", "--s3-endpoint", "http://user:pewit@127.0.0.1:1"], environment: variables)
         #expect(typed.status == 64 && !typed.errors.contains("pewit"), "\(typed.errors)")
+        let bucket = try place.run(words + ["s3://ID:pewit@bucket/notes"], environment: variables)
+        #expect(bucket.status == 64 && !bucket.errors.contains("pewit"), "\(bucket.errors)")
     }
 }
