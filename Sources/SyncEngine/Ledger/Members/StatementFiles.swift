@@ -80,5 +80,8 @@ enum StatementFiles {
     }
 
     /// Forgets all files, for a membership that is another one.
-    static func removeAll(_ db: Database) throws { try db.execute(sql: "DELETE FROM _sync_statement_file") }
+    static func removeAll(_ db: Database) throws {
+        try db.execute(sql: "DELETE FROM _sync_statement_file")
+        try OtherFounding.removeAll(db)
+    }
 }

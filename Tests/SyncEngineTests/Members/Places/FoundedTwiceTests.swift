@@ -11,7 +11,7 @@ import Testing
 
     private func remarks(_ report: FolderReport) -> [String] { report.remarks.filter { $0.contains(words) } }
 
-    @Test func twoFoundersWhoMeetAreToldOfEachOtherOnce() throws {
+    @Test func twoFoundersWhoMeetAreToldOfEachOtherEachTime() throws {
         let stores = try TestStores()
         let folder = FolderTransport(
             path: stores.path("shared"), passphrase: try Passphrase("folder"), cost: .minimum)
@@ -26,17 +26,51 @@ import Testing
         #expect(ofSecond.first?.contains("member accept --replace") == true)
         let ofFirst = remarks(try first.synchronizer.run(.both, folder))
         #expect(ofFirst.count == 1 && ofFirst.first?.contains("'ben'") == true, "\(ofFirst)")
-        // It is said once, and the files are not read again each hour.
+        // It is said as long as it is so, and the files are not read again each hour.
         for replica in [first, second] {
             stores.clock.advance(milliseconds: 7_200_000)
             let again = try replica.synchronizer.run(.both, folder)
-            #expect(remarks(again).isEmpty)
+            #expect(remarks(again) == (replica === first ? ofFirst : ofSecond))
             let entries = try replica.synchronizer.database.read {
                 try StatementFiles.load($0, mailbox: folder.transport.mailbox.name)
             }
             let waitCount = entries.values.filter(\.waits).count
             #expect(entries.count == 2 && waitCount == 0)
         }
+    }
+
+    @Test func whoLooksFirstIsToldAllTheSame() throws {
+        let stores = try TestStores()
+        let folder = FolderTransport(
+            path: stores.path("shared"), passphrase: try Passphrase("folder"), cost: .minimum)
+        let first = try stores.create()
+        let second = try stores.clone(first, as: "b.db")
+        _ = try first.synchronizer.membership.found(MemberName("anna the first"))
+        _ = try second.synchronizer.membership.found(MemberName("ben"))
+        try first.insert(1, "of one")
+        _ = try first.synchronizer.run(.both, folder)
+        // A preview has no words for it, and reads the files.
+        _ = try second.synchronizer.preview(.both, with: folder.transport)
+        let told = remarks(try second.synchronizer.run(.both, folder))
+        #expect(told.count == 1 && told.first?.contains("'anna the first'") == true, "\(told)")
+    }
+
+    @Test func whatFilesThatAreGoneHeldIsNotTold() throws {
+        let club = try MemberStores()
+        let stranger = try club.stranger("stranger")
+        try stranger.synchronizer.membership.foundAnew(
+            MemberName("stranger"), recoveryKey: MembershipRecoveryKey())
+        try club.sync(stranger)
+        let told = remarks(try club.sync(club.anna))
+        #expect(told.count == 1, "\(told)")
+        let mailbox = club.folder.transport.mailbox.name
+        let kept = try club.anna.synchronizer.database.read { try OtherFounding.load($0, mailbox: mailbox) }
+        for path in kept.keys {
+            try FileManager.default.removeItem(atPath: "\(club.folder.path)/\(path)")
+        }
+        let after = remarks(try club.sync(club.anna))
+        let left = try club.anna.synchronizer.database.read { try OtherFounding.load($0, mailbox: mailbox) }
+        #expect(kept.count == 1 && after.isEmpty && left.isEmpty, "\(after)")
     }
 
     @Test func whoFoundsAnewIsNotToldOfWhatWasBefore() throws {
@@ -68,5 +102,13 @@ import Testing
         }
         let told = remarks(try club.sync(club.anna))
         #expect(told.count == 3, "\(told)")
+        // Those that are not told of don't wait either.
+        let entries = try club.anna.synchronizer.database.read {
+            try StatementFiles.load($0, mailbox: club.folder.transport.mailbox.name)
+        }
+        let waitCount = entries.values.filter(\.waits).count
+        #expect(waitCount == 0)
+        let again = remarks(try club.sync(club.anna))
+        #expect(again == told)
     }
 }

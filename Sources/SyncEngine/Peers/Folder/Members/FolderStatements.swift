@@ -49,6 +49,8 @@ struct FolderStatements {
     var withheld: Set<MailboxPath> = []
     /// What could not be used, and why.
     var remarks: [String] = []
+    /// What other members were founded by that files of this mailbox hold, read now or before.
+    private var otherFoundings: [String: OtherFounding] = [:]
     /// The database, as far as a newcomer has been told. Files of others are left unread.
     private var expected: StoreID?
 
@@ -76,9 +78,12 @@ struct FolderStatements {
     /// - returns: The members as they are known then; nil when the store has none.
     mutating func pull(_ peer: StorePeer) throws -> MembershipRecord? {
         let (mailbox, now) = (folder.mailbox.name, peer.environment.milliseconds())
-        let (loaded, known) = try peer.database.read { db in
+        let (loaded, known, kept) = try peer.database.read { db in
             let record = try MembershipRecord.load(db, StoreMetadata.require(db).store)
-            return (record, try record.map { _ in try StatementFiles.load(db, mailbox: mailbox) } ?? [:])
+            return (
+                record, try record.map { _ in try StatementFiles.load(db, mailbox: mailbox) } ?? [:],
+                try record.map { _ in try OtherFounding.load(db, mailbox: mailbox) } ?? [:]
+            )
         }
         guard var record = loaded else { return nil }
         let store = record.state.store
@@ -92,11 +97,12 @@ struct FolderStatements {
         var reading = StatementReading()
         while try read(&reading, record.state, .session, at: now) { take(&reading, &record) }
         readNow = Set(reading.files.map(\.path))
-        guard !reading.files.isEmpty || !gone.isEmpty else { return record }
-        guard peer.canWrite else {
-            note(reading, record.state, at: now)
-            let own = try peer.database.read { try StoreMetadata.require($0).replicaID() }
-            remarks += reading.remarksOfOtherFoundings(record.state, own)
+        otherFoundings = kept.filter { entries[$0.key] != nil }
+        for path in readNow { otherFoundings[path.description] = reading.otherFoundings[path.description] }
+        let isNew = !reading.files.isEmpty || !gone.isEmpty
+        guard isNew && peer.canWrite else {
+            if isNew { note(reading, record.state, at: now) }
+            try peer.database.read { try remarkOtherFoundings($0, record.state) }
             return record
         }
         reading.takeAgain()
@@ -105,12 +111,15 @@ struct FolderStatements {
             for path in gone { try StatementFiles.remove(db, mailbox: mailbox, path) }
             take(&reading, &current)
             note(reading, current.state, at: now)
-            remarks += try reading.remarksOfOtherFoundings(
-                current.state, StoreMetadata.require(db).replicaID())
+            try remarkOtherFoundings(db, current.state)
             try current.save(db, reading.fresh, at: now)
             for file in reading.files {
                 guard let entry = entries[file.path.description] else { continue }
                 try StatementFiles.note(db, mailbox: mailbox, entry)
+            }
+            for path in Set(kept.keys).union(reading.otherFoundings.keys)
+            where kept[path] != otherFoundings[path] {
+                try OtherFounding.note(db, mailbox: mailbox, path, otherFoundings[path])
             }
             return current
         }
@@ -239,13 +248,20 @@ struct FolderStatements {
         }
     }
 
+    /// Says who founded other members, in each session as long as that is so: who was told may have dropped it.
+    private mutating func remarkOtherFoundings(_ db: Database, _ state: MembershipState) throws {
+        guard !otherFoundings.isEmpty else { return }
+        remarks += try OtherFounding.remarks(
+            otherFoundings, state, StoreMetadata.require(db).replicaID())
+    }
+
     /// Notes what each file holds of what is known.
     private mutating func note(_ reading: StatementReading, _ state: MembershipState, at now: Int64) {
         for file in reading.files {
             let held = file.names.filter { state.statements[$0] != nil }
             let strangeCount = file.names.intersection(reading.strange).count
             // What is of other members never counts here.
-            let isOfOthers = held.isEmpty && reading.isOfOtherMembers(file)
+            let isOfOthers = held.isEmpty && reading.otherFoundings[file.path.description] != nil
             let isWaiting = !isOfOthers && held.count < file.names.count - strangeCount
             let waits = file.isDamaged || isWaiting
             entries[file.path.description] = StatementFiles.Entry(

@@ -18,17 +18,6 @@ struct StatementReading {
         let isOpened: Bool
     }
 
-    /// A statement that founded other members of the database than those that are known here.
-    private struct OtherFounding {
-        let id: StatementID
-        let founding: Founding
-        /// In the folder of which replica it lies.
-        let folder: String
-    }
-
-    /// So many of them are told of: anybody who has the passphrase can leave some.
-    private static let otherFoundingCountMax = 3
-
     /// How much is kept of what waits for others. It may be of anybody, who could take all memory otherwise.
     private static let (waitingCountMax, waitingByteCountMax) = (20_000, 128 << 20)
 
@@ -47,7 +36,8 @@ struct StatementReading {
     private(set) var fresh: [SignedStatement] = []
     /// Whether there was more that waits than is kept.
     private(set) var hasDropped = false
-    private var otherFoundings: [OtherFounding] = []
+    /// The files by their paths that hold what other members of the database were founded by.
+    private(set) var otherFoundings: [String: OtherFounding] = [:]
 
     /// Whether a file was read already, or could not be.
     func hasTried(_ path: MailboxPath) -> Bool { tried.contains(path) }
@@ -64,45 +54,10 @@ struct StatementReading {
     /// - parameter state: What is known; nil when that is nothing yet.
     mutating func add(_ file: File, _ statements: [SignedStatement], to state: MembershipState?) {
         files.append(file)
-        if let state { note(statements, in: file, beside: state) }
+        if let state { otherFoundings[file.path.description] = OtherFounding(statements, beside: state) }
         for statement in statements
         where state?.statements[statement.id] == nil && !strange.contains(statement.id) {
             waiting[statement.id] = statement
-        }
-    }
-
-    private mutating func note(_ statements: [SignedStatement], in file: File, beside state: MembershipState)
-    {
-        for statement in statements where otherFoundings.count < Self.otherFoundingCountMax {
-            guard case .found(let founding) = statement.statement.kind, statement.id != state.founding,
-                statement.statement.store == state.store,
-                !otherFoundings.contains(where: { $0.id == statement.id })
-            else { continue }
-            otherFoundings.append(
-                OtherFounding(id: statement.id, founding: founding, folder: file.path.folder))
-        }
-    }
-
-    /// Whether a file holds what other members of the database were founded by.
-    func isOfOtherMembers(_ file: File) -> Bool {
-        otherFoundings.contains { file.names.contains($0.id) }
-    }
-
-    /// Says who founded other members of the database: as long as both go on, neither takes in what the others write.
-    ///
-    /// - parameters:
-    ///     - state: What is known by now. One of its members that left others in its folder has gone over.
-    ///     - own: This replica, of which the same is true.
-    func remarksOfOtherFoundings(_ state: MembershipState, _ own: ReplicaID) -> [String] {
-        otherFoundings.filter { other in
-            guard let replica = ReplicaID(hexadecimal: other.folder), replica != own else { return false }
-            return state.replicas[replica].flatMap { state.role(of: $0.device) } == nil
-        }.map { other in
-            """
-            members of this database were founded twice, here and by '\(other.founding.name)' (device \
-            \(other.founding.device.id.shortDescription)), and neither takes in what the others write: if you know who that is, \
-            one of you goes over by an invitation of the other: syncctl member accept --replace
-            """
         }
     }
 
