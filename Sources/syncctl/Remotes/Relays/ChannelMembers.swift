@@ -28,6 +28,23 @@ struct ChannelMembers {
     /// What it may do.
     var role: MemberRole { chosenRole ?? .writer }
 
+    /// Refuses what was said of members of a database that has none and gets none, before anything is changed.
+    ///
+    /// - parameter store: The path of the store.
+    /// - throws: A ``Failure``.
+    func requireSome(store: String) throws {
+        guard chosenRole != nil || ownName != nil, try membership.state() == nil else { return }
+        let founding = "syncctl member found \(CommandWords.path(store))"
+        guard chosenRole == nil else {
+            throw Failure.usage(
+                "the database has no members, so nobody has a role",
+                hints: ["give it members with: \(founding)"])
+        }
+        throw Failure.usage(
+            "the database has no members, and this store is not the first of a new channel, so nobody takes the name of --as",
+            hints: ["give it members with: \(founding) --as <name>"])
+    }
+
     /// Founds the membership with a new channel, unless the database has members already.
     ///
     /// - parameter store: The path of the store.
@@ -54,18 +71,7 @@ struct ChannelMembers {
     ) throws -> Added? {
         let store = CommandWords.path(path)
         guard try membership.state() != nil else {
-            let founding = "syncctl member found \(store)"
-            guard chosenRole == nil else {
-                throw Failure.usage(
-                    "the database has no members, so nobody has a role",
-                    hints: ["give it members with: \(founding)"])
-            }
-            guard ownName == nil else {
-                throw Failure.usage(
-                    "the database has no members, and this store is not the first of a new channel, so nobody takes the name of --as",
-                    hints: ["give it members with: \(founding) --as <name>"])
-            }
-            remark("\(noMembers); it gets members with: \(founding)")
+            remark("\(noMembers); it gets members with: syncctl member found \(store)")
             return nil
         }
         try update()

@@ -158,6 +158,8 @@ struct ShareCommand: ParsableCommand {
             Interruption.listen()
             let members = ChannelMembers(synchronizer, label: label, role: role?.role, ownName: ownName)
             let isFirst = try isFirstPlace(synchronizer)
+            // A channel that was made for nothing would be one more remote.
+            if !isFirst { try members.requireSome(store: options.store) }
             var recovery: String?
             // Once the store knows the relay, no other run would take it for the first place.
             let (known, isNew) = try relay(synchronizer, admission, context) {

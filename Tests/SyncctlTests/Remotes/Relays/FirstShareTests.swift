@@ -69,6 +69,14 @@
             try place.succeed(
                 ["sync", place.path("a.db"), "--remote", "dir:" + place.path("folder"), "--create"]
                     + passphrases)
+            for option in [["--role", "reader"], ["--as", "anna"]] {
+                let refused = try share(relay, "a", option[0], option[1])
+                #expect(refused.status == 64 && refused.errors.contains("member found"), "\(refused.errors)")
+            }
+            // What is refused for its words makes no channel.
+            let list = try place.succeed(
+                ["remote", "list", place.path("a.db"), "--json", "--passphrase-file", place.secret("a")])
+            #expect((try list.document()["relays"] as? [Any])?.isEmpty != false, "\(list.output)")
             let json = try share(relay, "a", "--label", "ben", "--json")
             let remarks = try #require(json.document()["remarks"] as? [String])
             #expect(json.status == 0 && json.errors.isEmpty, "\(json.errors)")
