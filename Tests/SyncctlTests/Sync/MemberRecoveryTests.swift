@@ -82,6 +82,18 @@ import Testing
         #expect(try memberCount() == 2)
     }
 
+    @Test func theCommandToSynchronizeNamesThePlaceThatWasNamed() throws {
+        let key = try found()
+        try sync("a.db", "a")
+        try place.makeReplica("b.db", "b", of: "a.db", "a")
+        let shared = "dir:\(place.path("shared"))"
+        let result = try recover("b.db", "b", key, ["--remote", shared, "--json"] + remotePassphrase())
+        #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
+        let remarks = try #require(result.document()["remarks"] as? [String])
+        let isNamed = remarks.contains { $0.contains("syncctl sync") && $0.contains("--remote \(shared)") }
+        #expect(isNamed, "\(remarks)")
+    }
+
     @Test func oneOfTwoPlacesIsEnoughAndTheOtherOneIsTold() throws {
         let key = try found()
         try sync("a.db", "a")

@@ -13,9 +13,11 @@ struct HeardStatements {
 
     /// Asks the place that was named, else all that the store knows.
     ///
+    /// - returns: The place that was named; and what could not be used, or not be heard, which was printed, too.
     /// - throws: A ``Failure`` when none could be asked.
-    func hear() throws {
+    func hear() throws -> (given: SharedPlace?, remarks: [String]) {
         let places = try places()
+        var remarks: [String] = []
         guard !places.isEmpty else {
             throw Failure.refused(
                 "the store knows no relay, folder or bucket that tells what was said of members meanwhile",
@@ -24,7 +26,7 @@ struct HeardStatements {
         var failures: [Failure] = []
         for place in places {
             do {
-                try hear(from: place)
+                try hear(from: place, &remarks)
             } catch {
                 var failure = Failure(explaining: error, store: store.options.store)
                 if failure.status == .cancelled { throw failure }
@@ -36,10 +38,9 @@ struct HeardStatements {
         }
         guard failures.count == places.count, let first = failures.first else {
             for failure in failures {
-                store.context.note(
-                    "what was said of members was not heard from everywhere: \(failure.message)")
+                note("what was said of members was not heard from everywhere: \(failure.message)", &remarks)
             }
-            return
+            return (remote.given == nil ? nil : places.first.flatMap { SharedPlace($0.argument) }, remarks)
         }
         throw Failure(
             "what was said of members meanwhile could not be heard: "
@@ -52,7 +53,12 @@ struct HeardStatements {
         return try store.synchronizer().knownPlaces(remote)
     }
 
-    private func hear(from chosen: ChosenRemote) throws {
+    private func note(_ text: String, _ remarks: inout [String]) {
+        store.context.note(text)
+        remarks.append(text)
+    }
+
+    private func hear(from chosen: ChosenRemote, _ remarks: inout [String]) throws {
         let context = store.context
         guard let place = SharedPlace(chosen.argument) else {
             throw Failure.usage(
@@ -62,9 +68,9 @@ struct HeardStatements {
         try place.require(creates: nil)
         let opened = try place.open(
             store: store.options.store, remote, context, synchronizer: store.synchronizer)
-        let (isHeard, remarks) = try store.synchronizer().membership.hear(through: opened.transport)
-        for remark in remarks { context.note(remark) }
-        for words in try opened.relay?.conclude() ?? [] { context.note("\(chosen.name): \(words)") }
+        let (isHeard, found) = try store.synchronizer().membership.hear(through: opened.transport)
+        for remark in found { note(remark, &remarks) }
+        for words in try opened.relay?.conclude() ?? [] { note("\(chosen.name): \(words)", &remarks) }
         guard isHeard else {
             throw Failure(
                 "\(place.location) holds nothing that was said of these members, or the passphrase does not open it",

@@ -119,6 +119,8 @@ struct MemberRecoverCommand: ParsableCommand {
         /// The identifier is made when the key counts, after this was printed with a new key.
         let role = MemberRole.admin.description
         let recoveryKey: String?
+        /// What is to be done then, and what was not heard: on standard error without JSON.
+        let remarks: [String]
     }
 
     func validate() throws {
@@ -135,8 +137,10 @@ struct MemberRecoverCommand: ParsableCommand {
             let key = try MembershipRecoveryKey(words)
             let store = ExchangedStore(options, context)
             let membership = try store.synchronizer().membership
+            var place: SharedPlace?
+            var heard: [String] = []
             if try !offline && membership.state() != nil {
-                try HeardStatements(store: store, remote: remote).hear()
+                (place, heard) = try HeardStatements(store: store, remote: remote).hear()
             }
             let wasMember = try membership.role() != nil
             // With a key that does not count nothing is made, and no other key is shown.
@@ -147,40 +151,49 @@ struct MemberRecoverCommand: ParsableCommand {
                         "take the one that was shown last: a recovery may have put it in the place of this one"
                     ])
             }
+            let remarks = try remarks(store, place, wasMember: wasMember)
             guard makesNewKey, try membership.state()?.recovery != nil else {
                 try membership.recover(by: key, as: name, successor: nil)
                 try context.print(
-                    Document(store: options.store, name: name.text, recoveryKey: nil),
+                    Document(
+                        store: options.store, name: name.text, recoveryKey: nil, remarks: heard + remarks),
                     text: PrintableText.escaped("\(options.store) is a device of \(name) now, who is admin"))
-                try conclude(store, wasMember: wasMember)
+                for remark in remarks { context.note(remark) }
                 return .success
             }
+            let former =
+                "whoever has seen the former key, and reaches the place, can still use it as if before; against that, begin anew in a new channel or folder: syncctl member found \(CommandWords.path(options.store)) --replace"
             let shown = try ShownRecoveryKey(printedBy: context) {
-                Document(store: options.store, name: name.text, recoveryKey: $0)
+                Document(
+                    store: options.store, name: name.text, recoveryKey: $0,
+                    remarks: heard + [former] + remarks)
             }
             try shown.use(in: options.store) { next in
                 try membership.recover(by: key, as: name, successor: next)
             }
             context.note("this store is a device of \(name) now, who is admin")
             context.note(MemberNames.recoveryNote)
-            context.note(
-                "whoever has seen the former key, and reaches the place, can still use it as if before; against that, begin anew in a new channel or folder: syncctl member found \(CommandWords.path(options.store)) --replace"
-            )
-            try conclude(store, wasMember: wasMember)
+            for remark in [former] + remarks { context.note(remark) }
             return .success
         }
     }
 
-    private func conclude(_ opened: ExchangedStore, wasMember: Bool) throws {
-        let context = opened.context
-        let command = try opened.synchronizer().synchronizationCommand(store: options.store)
-        context.note(
-            "synchronize at once, before the key is used elsewhere: \(command)")
-        guard wasMember else { return }
+    /// What is to be done once the store is the new admin's.
+    ///
+    /// - parameter place: The place that was named, which the store need not know.
+    private func remarks(
+        _ opened: ExchangedStore, _ place: SharedPlace?, wasMember: Bool
+    ) throws -> [String] {
         let store = CommandWords.path(options.store)
-        context.note(
-            "the member whose device it was before stays one; see: syncctl member list \(store), and: syncctl member remove \(store) <name>"
-        )
+        let command =
+            try place.map { "syncctl sync \(store) --remote \($0.words)" }
+            ?? opened.synchronizer().synchronizationCommand(store: options.store)
+        let next = "synchronize at once, before the key is used elsewhere: \(command)"
+        guard wasMember else { return [next] }
+        return [
+            next,
+            "the member whose device it was before stays one; see: syncctl member list \(store), and: syncctl member remove \(store) <name>",
+        ]
     }
 }
 
