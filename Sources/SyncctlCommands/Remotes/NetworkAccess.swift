@@ -15,8 +15,11 @@ package protocol NetworkAccess: Sendable {
 
     /// Prepares the way to a bucket. Nothing is asked yet.
     ///
-    /// - parameter store: The store that is synchronized through it, or will be.
-    func bucket(_ argument: BucketArgument, store: String) throws -> OpenedBucket
+    /// - parameters:
+    ///     - argument: The bucket.
+    ///     - store: The store that is synchronized through it, or will be.
+    ///     - isKnown: Whether the store was synchronized through it before, so that its name is a bucket's.
+    func bucket(_ argument: BucketArgument, store: String, isKnown: () throws -> Bool) throws -> OpenedBucket
 
     /// Prepares the way through a relay. Nothing is asked yet.
     ///

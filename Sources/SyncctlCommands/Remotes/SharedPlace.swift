@@ -137,7 +137,9 @@ package struct SharedPlace {
         switch kind {
         case .folder: opened = nil
         case .bucket(let bucket):
-            opened = try NetworkSupport.required(for: "buckets").bucket(bucket, store: store)
+            opened = try NetworkSupport.required(for: "buckets").bucket(bucket, store: store) {
+                try synchronizer?().rememberedRemotes().contains { $0.name == bucket.name } ?? false
+            }
         case .relay(let name):
             guard let synchronizer else { throw Failure.usage("\(name) is no place to begin from") }
             let relay = try NetworkSupport.required(for: "relays").relay(name, of: synchronizer(), context)

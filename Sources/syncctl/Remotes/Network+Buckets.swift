@@ -4,7 +4,8 @@ import SyncEngine
 import SyncctlCommands
 
 extension Network {
-    func bucket(_ argument: BucketArgument, store: String) throws -> OpenedBucket {
+    func bucket(_ argument: BucketArgument, store: String, isKnown: () throws -> Bool) throws -> OpenedBucket
+    {
         // A command of a profile gets them, and has no use for passphrases.
         let environment = PassphraseEnvironment.forChildren()
         func variable(_ names: String...) -> String? {
@@ -22,7 +23,9 @@ extension Network {
             region: region ?? BucketAddress.defaultRegion, isPathStyle: argument.isPathStyle)
         // It would be looked for at Amazon, whose host can't be found then, and that looks as if it would pass. What was typed
         // is repeated only behind the address, which refuses a password.
-        guard endpoint != nil || region != nil || BucketAddress.isNameAtAmazon(argument.bucket) else {
+        guard
+            try endpoint != nil || region != nil || BucketAddress.isNameAtAmazon(argument.bucket) || isKnown()
+        else {
             throw Failure.usage(
                 "\(PrintableText.escaped(argument.name)): no bucket of Amazon has this name, and no other provider is named",
                 hints: [

@@ -1,3 +1,4 @@
+import CipherStore
 import TestSupport
 import Testing
 
@@ -42,5 +43,31 @@ struct BucketWordTests {
         #expect(typed.status == 64 && !typed.errors.contains("pewit"), "\(typed.errors)")
         let bucket = try place.run(words + ["s3://ID:pewit@bucket/notes"], environment: variables)
         #expect(bucket.status == 64 && !bucket.errors.contains("pewit"), "\(bucket.errors)")
+    }
+
+    /// Buckets of Amazon from before 2018 may have any name, and the region of most is the usual one.
+    @Test func aBucketThatAStoreRemembersGoesOnWhateverItsName() throws {
+        let place = try Workplace()
+        try place.makeStore("a.db", "a")
+        let queue = try place.open("a.db", "a")
+        let name = "s3://My_Bucket/notes"
+        try queue.write { db in
+            try db.execute(
+                sql: "INSERT INTO _sync_setting (name, value) VALUES (?, ?)",
+                arguments: ["remote \(name)", name])
+        }
+        try queue.close()
+        let result = try place.run(
+            [
+                "sync", place.path("a.db"), "--passphrase-file", place.secret("a"),
+                "--remote-passphrase-file", place.secret("c"),
+            ],
+            environment: [
+                "HOME": place.path("home"), "AWS_REGION": "", "AWS_DEFAULT_REGION": "",
+                "AWS_ENDPOINT_URL": "", "AWS_ENDPOINT_URL_S3": "", "AWS_PROFILE": "",
+                "AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "",
+            ])
+        // Without credentials nothing is asked at Amazon.
+        #expect(result.errors.contains("there are no credentials for the bucket"), "\(result.errors)")
     }
 }
