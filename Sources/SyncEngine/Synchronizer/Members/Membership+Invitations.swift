@@ -46,8 +46,16 @@ extension Membership {
     /// - parameter invitation: What ``invite(_:as:)`` made.
     /// - throws: `SyncError` of code `damagedMetadata`; `DatabaseError`.
     package func isApart(from invitation: MembershipInvitation) throws -> Bool {
-        guard let known = try position()?.founding, known != invitation.founding else { return false }
-        return try role() != nil
+        try knowsOthers(than: invitation) && role() != nil
+    }
+
+    /// Whether this store knows members of its database who were founded apart from those whom an invitation is by. Nothing else of
+    /// them is read: what is to be replaced may be damaged.
+    ///
+    /// - parameter invitation: What ``invite(_:as:)`` made.
+    /// - throws: `SyncError` of code `damagedMetadata`; `DatabaseError`.
+    package func knowsOthers(than invitation: MembershipInvitation) throws -> Bool {
+        try position().map { $0.founding != invitation.founding } ?? false
     }
 
     /// Whether this store became a device of its member by an invitation.

@@ -161,12 +161,13 @@ struct RelayEnrolment {
         _ context: CommandContext
     ) throws -> Bool {
         guard let membership else { return false }
-        // An earlier try may have ended before the store knew the relay.
-        guard try !synchronizer.membership.hasAccepted(membership) else { return true }
-        if try replacesMembers && synchronizer.membership.isApart(from: membership) {
+        // Of what is replaced nothing else is read: it may be damaged.
+        if try replacesMembers && synchronizer.membership.knowsOthers(than: membership) {
             try synchronizer.membership.acceptAnew(membership, through: relay.transport)
             return true
         }
+        // An earlier try may have ended before the store knew the relay.
+        guard try !synchronizer.membership.hasAccepted(membership) else { return true }
         guard try synchronizer.membership.role() == nil else {
             context.note(
                 "this store is a member's device already and stays that; nobody becomes the member whom the link is for"

@@ -1,4 +1,5 @@
 #if os(Linux)
+    import CipherStore
     import Foundation
     import TestSupport
     import Testing
@@ -41,6 +42,10 @@
             #expect(refused.errors.contains("--replace-members"), "\(refused.errors)")
             let list = try place.succeed(["remote", "list", place.path("b.db"), "--json"] + own("b"))
             #expect((try list.document()["relays"] as? [Any])?.count == 1)
+            // What is replaced may be damaged.
+            let queue = try place.open("b.db", "b")
+            try queue.write { try $0.execute(sql: "UPDATE _sync_epoch_key SET key = x'00'") }
+            try queue.close()
             // The link was given back.
             try place.succeed(add + ["--replace-members"])
             try insert(100..<102, "b.db", "b")
