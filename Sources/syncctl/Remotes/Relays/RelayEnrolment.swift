@@ -145,10 +145,13 @@ struct RelayEnrolment {
         _ membership: MembershipInvitation, _ synchronizer: Synchronizer, _ store: String
     ) throws {
         guard !replacesMembers, try synchronizer.membership.isApart(from: membership) else { return }
+        let options =
+            (name == RelayBook.defaultName ? "" : " --name \(CommandWords.quoted(name))")
+            + (replaces ? " --replace" : "")
         throw Failure(
             "this store is a member's device already, and the members whom the link is by were founded apart from those; the link was not used",
             hints: [
-                "go over to them, if you know who they are: syncctl remote add \(CommandWords.path(store)) - --replace-members; nothing that was said here of members counts then",
+                "go over to them, if you know who they are: syncctl remote add \(CommandWords.path(store)) -\(options) --replace-members; nothing that was said here of members counts then",
                 "or let them go over to the members of this store, by a link of syncctl share",
             ], status: .remoteRefused)
     }

@@ -39,7 +39,7 @@
                 ["remote", "add", place.path("b.db"), "--invitation-file", link, "--name", "other"] + own("b")
             let refused = try place.run(add)
             #expect(refused.status == 14 && refused.errors.contains("founded apart"), "\(refused.errors)")
-            #expect(refused.errors.contains("--replace-members"), "\(refused.errors)")
+            #expect(refused.errors.contains("- --name other --replace-members"), "\(refused.errors)")
             let list = try place.succeed(["remote", "list", place.path("b.db"), "--json"] + own("b"))
             #expect((try list.document()["relays"] as? [Any])?.count == 1)
             // What is replaced may be damaged.
