@@ -192,6 +192,9 @@ package struct DeviceAccess {
                 throw Self.refusal(bound)
             }
         }
+        if let name = known.reused(ofTables: header.tables.map(\.name)).first {
+            throw Self.unknown("a new table \(name.debugDescription)")
+        }
         try PolicyDeclarations(header).requireKnown(
             known, policies, separate, sender: header.sender)
         let vector = coverage.whole.known
@@ -230,6 +233,10 @@ package struct DeviceAccess {
         for name in declarations.names(ofTable: table.name) where known.number(ofTable: name) != number {
             throw Self.unknown(
                 "\(name.debugDescription), another name of table \(table.name.debugDescription),")
+        }
+        if let column = known.reused(table.columns, of: number).first {
+            throw Self.unknown(
+                "a new column \(column.debugDescription) of table \(table.name.debugDescription)")
         }
         for column in table.columns {
             let share = SeparateColumns.parse(column)

@@ -5,7 +5,8 @@ import SyncWire
 ///
 /// A name that is known means what has it. Otherwise the other names decide, those
 /// of the bundle and those of this store; what none of them says is new, and goes
-/// into the metadata.
+/// into the metadata. Something else that the sender has under the former name of what
+/// it names as well is new, too.
 final class NameMatching {
     private let db: Database
     private let environment: SyncEnvironment
@@ -38,6 +39,10 @@ final class NameMatching {
         let named = header.tables.prefix { !MetadataSchema.isReserved($0.name) }
         guard header.tables.dropFirst(named.count).allSatisfy({ MetadataSchema.isReserved($0.name) }) else {
             throw SyncError(.invalidBundle, "the bundle names its tables in another order than it may")
+        }
+        for name in names.reused(ofTables: named.map(\.name)) {
+            try NameAliases.release(db, table: name)
+            names.remove(alias: name)
         }
         for table in named {
             guard Set(table.columns.map(\.identifierKey)).count == table.columns.count else {
@@ -108,6 +113,10 @@ final class NameMatching {
             isFull = !isKept
             if isKept { noteOtherName() }
             names.add(alias: name, ofTable: number)
+        }
+        for name in names.reused(header.columns, of: number) {
+            try NameAliases.release(db, column: name, of: number)
+            names.remove(alias: name, of: number)
         }
         var plain: [String] = []
         var renamed: [(name: String, others: [String])] = []

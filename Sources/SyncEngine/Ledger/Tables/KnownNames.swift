@@ -66,6 +66,46 @@ struct KnownNames {
         return index.map { columns.all[$0] }
     }
 
+    // MARK: Reused names
+
+    /// The tables of a header that are new ones under a former name of a table here.
+    ///
+    /// They come behind the renamed table, as headers name tables in the order in which the sender got to know them. Before
+    /// it comes the former name of a table that the sender takes for two, as nobody told it that they are one.
+    ///
+    /// - parameter names: The names of the header's tables, in its order.
+    func reused(ofTables names: [String]) -> [String] {
+        var seen: Set<Int64> = []
+        return names.filter { name in
+            if let own = numbers[name.identifierKey] {
+                seen.insert(own)
+                return false
+            }
+            return number(ofTable: name).map(seen.contains) ?? false
+        }
+    }
+
+    /// The columns of a table of a header that are new ones under a former name of a column here, as with tables.
+    ///
+    /// - parameter names: The names of the header's columns, in its order.
+    func reused(_ names: [String], of table: Int64) -> [String] {
+        var seen: Set<Int> = []
+        return names.filter { name in
+            guard let column = column(name, of: table) else { return false }
+            guard column.name.isSameIdentifier(as: name) else { return seen.contains(column.number) }
+            seen.insert(column.number)
+            return false
+        }
+    }
+
+    /// Forgets another name of a table.
+    mutating func remove(alias: String) { aliases[alias.identifierKey] = nil }
+
+    /// Forgets another name of a column.
+    mutating func remove(alias: String, of table: Int64) {
+        columns[table]?.aliases[alias.identifierKey] = nil
+    }
+
     // MARK: Adding
 
     /// Adds what other names mean in a bundle that is being read, also those for which there is no room to keep them.
