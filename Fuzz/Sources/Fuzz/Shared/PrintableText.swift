@@ -1,0 +1,1 @@
+../../../../Sources/SyncctlCommands/Terminal/PrintableText.swift
