@@ -68,8 +68,10 @@ private enum ArchiveFuzzing {
             fatalError("broken promise: nobody has made this archive")
         } catch let error as StoreError {
             require(
-                [.archiveDamaged, .formatTooNew, .wrongPassphrase, .encryptionMismatch, .costOutOfRange]
-                    .contains(error.code), "the right error: \(error)")
+                [
+                    .empty, .archiveDamaged, .formatTooNew, .wrongPassphrase, .encryptionMismatch,
+                    .costOutOfRange,
+                ].contains(error.code), "the right error: \(error)")
         }
     }
 
