@@ -44,6 +44,7 @@ extension RemoteSchema {
         try RelaySettings.removeAll(db)
         try SnapshotRecord.removeAll(db)
         try CheckedFiles.removeAll(db)
+        try OtherFounding.removeAll(db)
         try UnnamedRemote.replaceAll(db)
     }
 }

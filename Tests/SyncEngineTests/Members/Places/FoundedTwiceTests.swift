@@ -55,6 +55,30 @@ import Testing
         #expect(told.count == 1 && told.first?.contains("'anna the first'") == true, "\(told)")
     }
 
+    @Test func whatIsKeptIsOfOneMailboxAndNotOfCopies() throws {
+        let stores = try TestStores()
+        let first = try stores.create()
+        let folder = FolderTransport(
+            path: stores.path("shared"), passphrase: try Passphrase("folder"), cost: .minimum)
+        let second = try stores.clone(first, as: "b.db")
+        _ = try first.synchronizer.membership.found(MemberName("anna"))
+        _ = try second.synchronizer.membership.found(MemberName("ben"))
+        for replica in [first, second] { _ = try replica.synchronizer.run(.both, folder) }
+        let name = folder.transport.mailbox.name
+        let kept = try second.queue.write { db in
+            let kept = try OtherFounding.load(db, mailbox: name)
+            let other = try #require(kept.first)
+            try OtherFounding.note(db, mailbox: name + " two", other.key, other.value)
+            let beside = try OtherFounding.load(db, mailbox: name)
+            #expect(kept.count == 1 && beside == kept)
+            return try SyncSetting.texts(db, withPrefix: "membership.founding ")
+        }
+        #expect(kept.count == 2)
+        let copy = try stores.clone(second, as: "c.db")
+        let copied = try copy.queue.read { try SyncSetting.texts($0, withPrefix: "membership.founding ") }
+        #expect(copied.isEmpty, "\(copied)")
+    }
+
     @Test func whatFilesThatAreGoneHeldIsNotTold() throws {
         let club = try MemberStores()
         let stranger = try club.stranger("stranger")

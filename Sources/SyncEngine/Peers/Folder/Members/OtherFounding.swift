@@ -45,7 +45,8 @@ struct OtherFounding: Hashable {
     /// Those of a mailbox, by the file.
     static func load(_ db: Database, mailbox: String) throws -> [String: OtherFounding] {
         var foundings: [String: OtherFounding] = [:]
-        for (path, text) in try SyncSetting.texts(db, withPrefix: prefix(mailbox)) {
+        // A path has no space. With one it is of a mailbox whose name begins with this one and a space.
+        for (path, text) in try SyncSetting.texts(db, withPrefix: prefix(mailbox)) where !path.contains(" ") {
             foundings[path] = OtherFounding(text)
         }
         return foundings
@@ -57,7 +58,7 @@ struct OtherFounding: Hashable {
             db, prefix(mailbox) + path, founding.map { "\($0.id) \($0.device) \($0.name)" })
     }
 
-    /// Forgets all, for a membership that is another one.
+    /// Forgets all, for a membership that is another one, and for a copy, which must not tell of the original's places.
     static func removeAll(_ db: Database) throws { try SyncSetting.removeAll(db, withPrefix: prefix) }
 
     // MARK: What is said
