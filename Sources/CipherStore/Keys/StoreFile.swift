@@ -34,10 +34,11 @@ enum StoreFile: Equatable {
         }
     }
 
-    /// Checks that there is a file with content, without opening it.
+    /// Checks that there is a regular file with content, without opening it: a pipe or a device could block for ever.
     ///
+    /// - parameter content: What it should hold.
     /// - throws: A ``StoreError`` of code `missing`, `empty` or `cannotRead`.
-    static func requireContent(_ path: String) throws {
+    static func requireContent(_ path: String, of content: String = "database") throws {
         var information = stat()
         guard stat(path, &information) == 0 else {
             if errno == ENOENT || errno == ENOTDIR {
@@ -49,7 +50,7 @@ enum StoreFile: Equatable {
             throw StoreError(.cannotRead, "not a regular file", path: path)
         }
         guard information.st_size > 0 else {
-            throw StoreError(.empty, "the file is empty, it holds no database", path: path)
+            throw StoreError(.empty, "the file is empty, it holds no \(content)", path: path)
         }
     }
 

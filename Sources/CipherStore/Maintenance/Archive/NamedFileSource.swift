@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// The bytes of a file that somebody named, which may be a database that this process has open.
 ///
 /// They are read through SQLite's own file object: closing a descriptor of our own would drop the POSIX
@@ -31,7 +23,7 @@ package final class NamedFileSource: ByteSource {
     ///
     /// - throws: A ``StoreError`` of code `missing`, `empty` or `cannotRead`.
     package static func open(_ path: String) throws -> any ByteSource {
-        try requireContent(path)
+        try StoreFile.requireContent(path, of: "sealed file")
         do {
             let connection = try SQLiteHandle.open(path: path, readonly: true, creates: false, isURI: false)
             do {
@@ -46,23 +38,6 @@ package final class NamedFileSource: ByteSource {
                 throw StoreError(.cannotRead, "cannot open: \(StoreError.systemText)", path: path)
             }
             return source
-        }
-    }
-
-    /// Throws unless there is a regular file with content: a pipe or a device could block for ever.
-    private static func requireContent(_ path: String) throws {
-        var information = stat()
-        guard stat(path, &information) == 0 else {
-            if errno == ENOENT || errno == ENOTDIR {
-                throw StoreError(.missing, "there is no such file", path: path)
-            }
-            throw StoreError(.cannotRead, "cannot open: \(StoreError.systemText)", path: path)
-        }
-        guard information.st_mode & S_IFMT == S_IFREG else {
-            throw StoreError(.cannotRead, "not a regular file", path: path)
-        }
-        guard information.st_size > 0 else {
-            throw StoreError(.empty, "the file is empty", path: path)
         }
     }
 

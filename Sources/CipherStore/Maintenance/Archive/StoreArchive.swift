@@ -147,7 +147,6 @@ public enum StoreArchive {
         let inner = try FileReplacement(destination: name, purpose: Self.purpose)
         defer { inner.discard() }
         do {
-            try StoreFile.requireContent(path)
             return try unpack(
                 ArchiveFile(path), into: inner, opening: secret, limit: limit, progress: progress
             ).information
@@ -179,8 +178,7 @@ public enum StoreArchive {
             to: destination, sparing: path, opening: secret, passphrase: passphrase, limit: limit,
             progress: progress, finishing: finishing
         ) {
-            try StoreFile.requireContent(path)
-            return try ArchiveFile(path)
+            try ArchiveFile(path)
         }
     }
 
